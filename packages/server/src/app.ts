@@ -149,7 +149,7 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
       {
         what: 'finding endpoints that moved',
         everyMs: MINUTE_MS,
-        run: () => recordEndpointChanges({ db, clock }),
+        run: () => recordEndpointChanges({ db, clock, log }),
       },
       { what: 'deleting what is too old', everyMs: HOUR_MS, run: () => forget({ db, clock }) },
       {

@@ -713,6 +713,7 @@ CREATE TABLE "endpoints" (
     "address" TEXT NOT NULL,
     "since" TIMESTAMPTZ(3) NOT NULL,
     "until" TIMESTAMPTZ(3),
+    "resumed_at" TIMESTAMPTZ(3),
     CONSTRAINT "endpoints_pkey" PRIMARY KEY ("site_id", "mac", "device_id", "if_index", "vlan", "address", "since"),
     CONSTRAINT "endpoints_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
 );
@@ -743,7 +744,7 @@ CREATE INDEX "endpoint_macs_digits_trgm" ON "endpoint_macs" USING gin (replace("
 -- On an expression: the addresses of a maker, by the prefix of 24 bits.
 CREATE INDEX "endpoint_macs_prefix" ON "endpoint_macs" (left("mac", 8), "site_id");
 -- Partial: few are due at a time.
-CREATE INDEX "endpoint_macs_due" ON "endpoint_macs" ("due_at") WHERE "due_at" IS NOT NULL;
+CREATE INDEX "endpoint_macs_due" ON "endpoint_macs" ("site_id", "due_at") WHERE "due_at" IS NOT NULL;
 
 -- Triggers: the list is right in the transaction that changes an interval, whoever changes it. In the order of the key, so
 -- that two writers of one site wait for each other and never in a circle.
@@ -751,7 +752,7 @@ CREATE FUNCTION endpoint_macs_told() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO "endpoint_macs" AS m ("site_id", "mac", "first_seen", "gone_at", "due_at")
     SELECT t."site_id", t."mac", e.first_seen, e.gone_at, t.changed_at
-    FROM (SELECT "site_id", "mac", max(coalesce("until", "since")) AS changed_at FROM added GROUP BY 1, 2) t
+    FROM (SELECT "site_id", "mac", max(coalesce("until", "resumed_at", "since")) AS changed_at FROM added GROUP BY 1, 2) t
     CROSS JOIN LATERAL (SELECT min(e."since") AS first_seen, CASE WHEN bool_and(e."until" IS NOT NULL) THEN max(e."until") END AS gone_at
         FROM "endpoints" e WHERE e."site_id" = t."site_id" AND e."mac" = t."mac") e
     ORDER BY t."site_id", t."mac"
@@ -767,7 +768,7 @@ CREATE TRIGGER "endpoints_macs_update" AFTER UPDATE ON "endpoints" REFERENCING N
 -- For each row: deletes that come along a foreign key of a partitioned table fire no trigger of statements.
 CREATE FUNCTION endpoint_macs_forgotten() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE "endpoint_macs" m SET "gone_at" = e.gone_at
+    UPDATE "endpoint_macs" m SET "gone_at" = e.gone_at, "due_at" = least(m."due_at", coalesce(e.gone_at, now()))
     FROM (SELECT count(*) AS n, CASE WHEN bool_and(e."until" IS NOT NULL) THEN max(e."until") END AS gone_at
         FROM "endpoints" e WHERE e."site_id" = OLD."site_id" AND e."mac" = OLD."mac") e
     WHERE m."site_id" = OLD."site_id" AND m."mac" = OLD."mac" AND e.n > 0 AND m."gone_at" IS DISTINCT FROM e.gone_at;

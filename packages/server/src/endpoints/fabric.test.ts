@@ -2,12 +2,14 @@ import type { Endpoint } from '@rollcall/shared/api/endpoints';
 import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { afterAll, expect, it } from 'vitest';
 import type { Database } from '../platform/db/db.ts';
+import { openLog } from '../platform/ops/log.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { type At, type Fabric, fabricOf, type Station } from '../testing/fabric.ts';
 import { addDevices, addSite, asCaller, caller, insert } from '../testing/rows.ts';
 import { endpointHandlers } from './feature.ts';
 import { recordEndpointChanges } from './record.ts';
 
+const log = openLog({ logLevel: 'silent' });
 afterAll(closeDatabases);
 
 const T1 = Date.parse('2026-11-20T12:00:00Z') / 1000;
@@ -93,7 +95,7 @@ async function store(
 async function changesOf(db: Database, clock: ManualClock): Promise<Map<string, Told>> {
   await db.query('DELETE FROM endpoint_changes');
   let written = 1;
-  while (written > 0) written = await recordEndpointChanges({ db, clock });
+  while (written > 0) written = await recordEndpointChanges({ db, clock, log });
   const side = (name: string) =>
     `ARRAY(SELECT (p ->> 'device') || ' ' || (p ->> 'ifIndex') FROM jsonb_array_elements(${name} -> 'ports') p)`;
   const rows = await db.query<Told & { mac: string }>(

@@ -97,7 +97,7 @@ async function describe(
   { at, makers, now }: { at: number | undefined; makers: Makers; now: number },
 ): Promise<Endpoint[]> {
   const located = await locate(sql, rows, { at, now });
-  return located.map(({ goneAt, firstSeen, ports, since: _s, pair: _p, ...each }) => ({
+  return located.map(({ goneAt, firstSeen, ports, begun: _b, pair: _p, ...each }) => ({
     ...each,
     ports: ports.map(namedPort),
     maker: makers.of(each.mac),

@@ -14,11 +14,14 @@ export interface Wanted {
   goneAt: Date | null;
 }
 
-export interface Located extends Identity, Omit<Placement<NamedPort & LearntAt>, 'reason'> {
+/** `begun`: Unix seconds since when the port has the address without a break; `since` passes over breaks of less than an hour. */
+type Port = NamedPort & LearntAt & { begun: number };
+
+export interface Located extends Identity, Omit<Placement<Port>, 'reason'> {
   addresses: string[];
   vlans: number[];
-  /** Unix seconds since when some table has it; null: none has it. */
-  since: number | null;
+  /** Unix seconds since when some table has it without a break; null: none has it. */
+  begun: number | null;
 }
 
 /** In the order of what is wanted. `at`: Unix seconds; without it now, or before the endpoint was gone. */
@@ -47,8 +50,8 @@ export async function locate<Row extends Wanted>(
     const { verdict, ports, pair } = place(ways, at ?? now);
     const addresses = [...new Set(all.flatMap(({ address }) => address || []))].sort();
     const vlans = [...new Set(all.flatMap(({ vlan }) => vlan || []))].sort((a, b) => a - b);
-    const since = all.length === 0 ? null : Math.min(...all.map((each) => each.since));
-    return { ...row, owner, verdict, pair, ports, addresses, vlans, since };
+    const begun = all.length === 0 ? null : Math.min(...all.map((each) => each.begun));
+    return { ...row, owner, verdict, pair, ports, addresses, vlans, begun };
   });
   const identities = await readIdentities(sql, known);
   return known.map((each, n) => ({
@@ -65,6 +68,7 @@ interface Learnt extends NamedPort {
   vlan: number;
   address: string;
   since: number;
+  begun: number;
 }
 
 /** What tables have of each address: at a time, else now, else before it was gone. */
@@ -75,7 +79,8 @@ function readLearnt(sql: Sql, rows: readonly Wanted[], at: number | undefined): 
   const asked = at === undefined ? null : new Date(at * 1000).toISOString();
   return sql.query<Learnt & Record<string, unknown>>(
     `SELECT k.n::int - 1 AS n, e.site_id AS "siteId", e.device_id AS "deviceId", d.name AS device, e.if_index AS "ifIndex",
-       i.id AS "interfaceId", i.name AS port, e.vlan, e.address, ${unix('e.since')} AS since
+       i.id AS "interfaceId", i.name AS port, e.vlan, e.address, ${unix('e.since')} AS since,
+       ${unix('coalesce(e.resumed_at, e.since)')} AS begun
      FROM unnest($1::uuid[], $2::text[], $3::timestamptz[]) WITH ORDINALITY AS k(site, mac, at, n)
      CROSS JOIN LATERAL (SELECT * FROM endpoints e WHERE e.site_id = k.site AND e.mac = k.mac
        AND CASE WHEN k.at IS NULL THEN e.until IS NULL

@@ -8,7 +8,7 @@ import type { NamedPort } from './ports.ts';
 export interface Reported {
   /** Empty: no port was known. */
   ports: NamedPort[];
-  /** Unix milliseconds since when it was gone; null: it was there. */
+  /** When it went, Unix milliseconds; null: it is there. */
   goneAt: number | null;
 }
 
@@ -20,7 +20,7 @@ export interface Left extends NamedPort {
   aggregate?: number | null | undefined;
 }
 
-export type Seen = Pick<Located, 'verdict' | 'ports' | 'pair' | 'since'> & {
+export type Seen = Pick<Located, 'verdict' | 'ports' | 'pair' | 'begun'> & {
   firstSeen: Date;
   goneAt: Date | null;
 };
@@ -54,7 +54,8 @@ export function decide(seen: Seen, reported: Reported | null, left: readonly Lef
   const kept = stays && !(seen.pair && verdict === 'alternatives') ? reported.ports : ports;
   const told = { ...unchanged, reported: { ports: kept, goneAt: null } };
   if (reported.goneAt !== null) {
-    const at = (seen.since ?? 0) * 1000;
+    // What was read before it was reported as gone may arrive afterwards.
+    const at = Math.max((seen.begun ?? 0) * 1000, reported.goneAt);
     if (stays || reported.ports.length === 0)
       return { ...told, change: { kind: 'endpoint.added', at, before: { goneAt: reported.goneAt } } };
     return { ...told, change: { kind: 'endpoint.moved', at, before: reported } };
@@ -75,7 +76,7 @@ function gone(at: number, unchanged: Decision, now: number): Decision {
   };
 }
 
-const begunAt = ({ ports }: Pick<Seen, 'ports'>): number => Math.min(...ports.map(({ since }) => since));
+const begunAt = ({ ports }: Pick<Seen, 'ports'>): number => Math.min(...ports.map(({ begun }) => begun));
 
 /**
  * The old port has forgotten it, and the new one began to have it about then. All else is better knowledge of where it was:

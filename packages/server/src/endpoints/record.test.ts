@@ -2,12 +2,14 @@ import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../platform/db/db.ts';
+import { openLog } from '../platform/ops/log.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { addCollector, addDevices, addSite, insert } from '../testing/rows.ts';
 import { recordEndpointChanges } from './record.ts';
 
 afterAll(closeDatabases);
 
+const log = openLog({ logLevel: 'silent' });
 const MAC = '02:00:00:00:00:aa';
 const T = Date.parse('2026-11-20T12:00:00Z');
 const MINUTE_MS = 60_000;
@@ -52,7 +54,7 @@ describe.each(databases())('changes of endpoints on %s', (_name, open) => {
   async function told(minutes: number): Promise<string[]> {
     clock.set(T + minutes * MINUTE_MS);
     await db.query('DELETE FROM endpoint_changes');
-    const written = await recordEndpointChanges({ db, clock });
+    const written = await recordEndpointChanges({ db, clock, log });
     const rows = await db.query<{ kind: string; before: Side; after: Side; at: Date; collector: string }>(
       'SELECT kind, before, after, at, collector_id AS collector FROM endpoint_changes WHERE site_id = $1::uuid ORDER BY at',
       [site],
@@ -144,6 +146,61 @@ describe.each(databases())('changes of endpoints on %s', (_name, open) => {
     await learns('a', 1, 310);
     await forgets('b', 2, 400);
     expect(await told(401)).toEqual([]);
+  });
+
+  it('tell a move back within the hour, in which its interval goes on', async () => {
+    await learns('b', 2, 0);
+    expect(await told(1)).toEqual(['added - > b2 0']);
+    await learns('a', 1, 600);
+    await forgets('b', 2, 602);
+    expect(await told(610)).toEqual(['moved b2 > a1 600']);
+    await db.query(
+      'UPDATE endpoints SET until = NULL, resumed_at = $2 WHERE device_id = $1::uuid AND if_index = 2',
+      [ids.b, time(640)],
+    );
+    await forgets('a', 1, 645);
+    expect(await told(650)).toEqual(['moved a1 > b2 640']);
+  });
+
+  it('tell that one went with the switch that was deleted', async () => {
+    await learns('core', 1, 0);
+    await learns('a', 1, 0);
+    await told(1);
+    await forgets('core', 1, 5);
+    await told(6);
+    await db.query('DELETE FROM devices WHERE id = $1::uuid', [ids.a]);
+    expect(await told(70)).toEqual(['removed a1|core1 > - 5']);
+  });
+
+  it('of one site are written although those of another cannot be, which are tried again', async () => {
+    const broken = await addSite(db, uuidv7());
+    const [device] = await addDevices(db, [{ site_id: broken, name: 'c' }]);
+    await insert(db, 'endpoints', [
+      {
+        ...{ site_id: broken, device_id: device, mac: MAC, if_index: 1, vlan: 10, address: '' },
+        ...{ since: time(0) },
+      },
+    ]);
+    await db.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NEW.site_id = '${broken}' THEN RAISE EXCEPTION 'broken'; END IF; RETURN NEW; END $$`);
+    await db.query(
+      'CREATE TRIGGER refuse BEFORE INSERT ON endpoint_changes FOR EACH ROW EXECUTE FUNCTION refuse()',
+    );
+    await learns('a', 1, 0);
+    await db.query('DELETE FROM endpoint_changes');
+    clock.set(T + 2 * MINUTE_MS);
+    await expect(recordEndpointChanges({ db, clock, log })).rejects.toThrow('of 1 site');
+    const written = async () =>
+      (await db.query<{ site: string }>('SELECT site_id AS site FROM endpoint_changes')).map(
+        (row) => row.site,
+      );
+    expect(await written()).toEqual([site]);
+    await db.query('DROP TRIGGER refuse ON endpoint_changes');
+    clock.set(T + 5 * MINUTE_MS);
+    expect(await recordEndpointChanges({ db, clock, log })).toBe(0);
+    clock.set(T + 15 * MINUTE_MS);
+    expect(await recordEndpointChanges({ db, clock, log })).toBe(1);
+    expect((await written()).sort()).toEqual([site, broken].sort());
   });
 
   it('tell no move from a device that was deleted, and nothing of devices of the inventory', async () => {

@@ -1,20 +1,22 @@
 /** Writes down which endpoints came, moved and went, after ingest changed where they were learnt. */
 import type { Clock } from '@rollcall/shared/clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import type { Logger } from 'pino';
 import { arrayOf } from '../platform/db/arrays.ts';
 import type { Database } from '../platform/db/db.ts';
-import { tryLock } from '../platform/db/lock.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { readOwners } from './identity.ts';
 import { type Located, locate, type Wanted } from './locate.ts';
 import { type Decision, decide, type Left, type Reported } from './moves.ts';
 import { namedPort, portKey, readTraits } from './ports.ts';
 
-/** Endpoints of one transaction, and transactions of a round: what is left comes with the next. */
-const BATCH = 500;
-const BATCHES = 40;
+/** Endpoints of one site that are judged at once, and such batches of a round: what is left comes with the next. */
+const BATCH = 100;
+const BATCHES = 200;
 /** So long after an observation its endpoints are judged: other switches are read at about the same time. */
 const SETTLE_MS = 60_000;
+/** A batch that could not be judged is due again after so long. */
+const RETRY_MS = 600_000;
 
 interface Due extends Wanted {
   firstSeen: Date;
@@ -22,47 +24,86 @@ interface Due extends Wanted {
 }
 type Judged = Due & Located & Decision;
 
-/** One round. @returns changes written */
-export async function recordEndpointChanges({ db, clock }: { db: Database; clock: Clock }): Promise<number> {
+interface Deps {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+}
+
+/** One round, the sites in turn. A site that fails holds up no other. @returns changes written */
+export async function recordEndpointChanges({ db, clock, log }: Deps): Promise<number> {
   let written = 0;
-  for (let i = 0; i < BATCHES; i += 1) {
-    const { due, changes } = await db.transaction(async (sql) =>
-      (await tryLock(sql, 'endpoints')) ? recordBatch(sql, clock.now()) : { due: 0, changes: 0 },
-    );
-    written += changes;
-    if (due < BATCH) break;
+  const failures = new Map<string, unknown>();
+  let left = BATCHES;
+  while (left > 0) {
+    const sites = (await dueSites(db, clock.now())).filter((site) => !failures.has(site)).slice(0, left);
+    if (sites.length === 0) break;
+    left -= sites.length;
+    for (const site of sites)
+      try {
+        written += await recordBatch(db, site, clock.now());
+      } catch (error) {
+        failures.set(site, error);
+      }
   }
+  if (left === 0) log.warn('more endpoints changed than a round takes: their changes are told later');
+  if (failures.size > 0)
+    throw new AggregateError(
+      failures.values(),
+      `of ${failures.size} ${failures.size === 1 ? 'site' : 'sites'} nothing was written`,
+    );
   return written;
 }
 
-async function recordBatch(sql: Sql, now: number): Promise<{ due: number; changes: number }> {
-  const due = await claim(sql, now);
-  if (due.length === 0) return { due: 0, changes: 0 };
-  // Of devices of the inventory the linker says where they are (device.moved).
-  const owners = await readOwners(sql, due);
-  const unowned = due.filter((_each, n) => !owners[n]);
-  const located = await locate(sql, unowned, { at: undefined, now: Math.floor(now / 1000) });
-  const strangers = located.filter(({ owner }) => owner === null);
-  const left = await readLeft(sql, strangers);
-  const judged = strangers.map((each, n) => ({
-    ...each,
-    ...decide(each, each.reported, left.get(n) ?? [], now),
-  }));
-  const changed = judged.filter(({ change }) => change !== null);
-  await writeReported(sql, judged);
-  await writeChanges(sql, changed);
-  return { due: due.length, changes: changed.length };
+async function dueSites(sql: Sql, now: number): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT s.id FROM sites s
+     WHERE EXISTS (SELECT 1 FROM endpoint_macs m WHERE m.site_id = s.id AND m.due_at <= $1::timestamptz) ORDER BY s.id`,
+    [new Date(now - SETTLE_MS)],
+  );
+  return rows.map(({ id }) => id);
 }
 
-/** Takes what is due. Ingest that changes one of them meanwhile waits, and it is due again. Never waits itself. */
-function claim(sql: Sql, now: number): Promise<Due[]> {
+async function recordBatch(db: Database, siteId: string, now: number): Promise<number> {
+  const retryAt = new Date(now + RETRY_MS);
+  const due = await claim(db, siteId, { now, retryAt });
+  if (due.length === 0) return 0;
+  // Of devices of the inventory the linker says where they are (device.moved).
+  const owners = await readOwners(db, due);
+  const unowned = due.filter((_each, n) => !owners[n]);
+  const located = await locate(db, unowned, { at: undefined, now: Math.floor(now / 1000) });
+  const strangers = located.filter(({ owner }) => owner === null);
+  const left = await readLeft(db, strangers);
+  const judged = new Map<string, Judged>(
+    strangers.map((each, n) => [
+      each.mac,
+      { ...each, ...decide(each, each.reported, left.get(n) ?? [], now) },
+    ]),
+  );
+  return db.transaction(async (sql) => {
+    const done = await writeReported(
+      sql,
+      due.map((each) => judged.get(each.mac) ?? { ...each, dueAt: null }),
+      retryAt,
+    );
+    const changed = [...judged.values()].filter(({ mac, change }) => change !== null && done.has(mac));
+    await writeChanges(sql, changed);
+    return changed.length;
+  });
+}
+
+/**
+ * Takes what is due until `retryAt`. Nothing is locked meanwhile: ingest that changes one of them sets an earlier time, and then
+ * it is judged again.
+ */
+function claim(sql: Sql, siteId: string, { now, retryAt }: { now: number; retryAt: Date }): Promise<Due[]> {
   return sql.query<Due & Record<string, unknown>>(
-    `UPDATE endpoint_macs m SET due_at = NULL
-     FROM (SELECT site_id, mac FROM endpoint_macs WHERE due_at <= $1::timestamptz
+    `UPDATE endpoint_macs m SET due_at = $3::timestamptz
+     FROM (SELECT mac FROM endpoint_macs WHERE site_id = $1::uuid AND due_at <= $2::timestamptz
        ORDER BY due_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED) d
-     WHERE m.site_id = d.site_id AND m.mac = d.mac
+     WHERE m.site_id = $1::uuid AND m.mac = d.mac
      RETURNING m.site_id AS "siteId", m.mac, m.first_seen AS "firstSeen", m.gone_at AS "goneAt", m.reported`,
-    [new Date(now - SETTLE_MS)],
+    [siteId, new Date(now - SETTLE_MS), retryAt],
   );
 }
 
@@ -94,20 +135,26 @@ async function readLeft(sql: Sql, asked: readonly Due[]): Promise<ReadonlyMap<nu
   return left;
 }
 
-async function writeReported(sql: Sql, judged: readonly Judged[]): Promise<void> {
+/** @returns addresses that are as they were when they were judged; the others are due again. */
+async function writeReported(
+  sql: Sql,
+  judged: readonly (Due & Pick<Decision, 'dueAt'>)[],
+  retryAt: Date,
+): Promise<ReadonlySet<string>> {
   const rows = judged.map(({ reported, ...each }) => ({
     ...each,
     reported: reported && { ...reported, ports: reported.ports.map(namedPort) },
   }));
-  await sql.query(
+  const done = await sql.query<{ mac: string }>(
     `UPDATE endpoint_macs m SET reported = r.reported, due_at = r.due
      FROM unnest($1::uuid[], $2::text[], $3::jsonb[], $4::timestamptz[]) AS r(site, mac, reported, due)
-     WHERE m.site_id = r.site AND m.mac = r.mac`,
+     WHERE m.site_id = r.site AND m.mac = r.mac AND m.due_at = $5::timestamptz RETURNING m.mac`,
     [
       ...[arrayOf('uuid', rows, 'siteId'), arrayOf('text', rows, 'mac')],
-      ...[arrayOf('jsonb', rows, 'reported'), arrayOf('timestamptz', rows, 'dueAt')],
+      ...[arrayOf('jsonb', rows, 'reported'), arrayOf('timestamptz', rows, 'dueAt'), retryAt],
     ],
   );
+  return new Set(done.map(({ mac }) => mac));
 }
 
 async function writeChanges(sql: Sql, changed: readonly Judged[]): Promise<void> {

@@ -18,12 +18,7 @@ describe.each(databases())('intervals of addresses on %s', (_name, open) => {
     db = await open();
   });
 
-  const walk = async (
-    site: TestSite,
-    rows: unknown[],
-    hours: number,
-    name: 'fdb' | 'arp' | 'vrfs' = 'fdb',
-  ) => {
+  const walk = async (site: TestSite, rows: unknown[], hours: number, name: 'fdb' | 'arp' = 'fdb') => {
     const at = NOW + hours * HOUR_MS;
     site.clock.set(at);
     const device = { ...asked(box, '10.0.0.1'), at };
@@ -56,23 +51,6 @@ describe.each(databases())('intervals of addresses on %s', (_name, open) => {
       [A, 9, '10.0.0.7', 0, null],
       [A, 4, '', 8, null],
       [B, 2, '', 0, null],
-    ]);
-  });
-
-  it('takes the ARP tables inside VRFs as those outside, each by its interface', async () => {
-    const site = await openSite(db);
-    await walk(site, [{ ifIndex: 9, address: '10.0.0.7', mac: A }], 0, 'arp');
-    const inVrf = (arp: object[]) => [
-      { name: 'guests', context: 'guests', addresses: [], arp },
-      { name: 'empty' },
-    ];
-    await walk(site, inVrf([{ ifIndex: 20, address: '10.0.0.7', mac: B }]), 0, 'vrfs');
-    await walk(site, [{ ifIndex: 9, address: '10.0.0.7', mac: A }], 2, 'arp');
-    await walk(site, inVrf([{ ifIndex: 20, address: '10.0.0.8', mac: B }]), 4, 'vrfs');
-    expect(await intervals(site)).toEqual([
-      [A, 9, '10.0.0.7', 0, null],
-      [B, 20, '10.0.0.7', 0, 4],
-      [B, 20, '10.0.0.8', 4, null],
     ]);
   });
 

@@ -2,7 +2,7 @@
 import type { Sql } from '../../platform/db/sql.ts';
 import type { World } from '../world.ts';
 
-const isLearnt = (group: string): boolean => /^(fdb|arp|vrfs)(\/|$)/.test(group);
+const isLearnt = (group: string): boolean => /^(fdb|arp)(\/|$)/.test(group);
 
 /** Most addresses kept of one device at a time. */
 const PER_DEVICE = 50_000;
@@ -11,16 +11,6 @@ const PER_DEVICE = 50_000;
  * (IEEE 802.1D, ageing time of 300 s), and parts of one table may arrive in several batches.
  */
 const AWAY = "interval '1 hour'";
-
-/** The forwarding and ARP tables that are stored, those inside VRFs too, each with when it was read. */
-const TABLES = `
-  SELECT f.device_id, f.seen_at, f.data FROM device_facts f
-  WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[])
-    AND (f."group" IN ('fdb', 'arp') OR starts_with(f."group", 'fdb/') OR starts_with(f."group", 'arp/'))
-  UNION ALL
-  SELECT f.device_id, f.seen_at, v.arp FROM device_facts f, jsonb_to_recordset(f.data) AS v(arp jsonb)
-  WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[]) AND (f."group" = 'vrfs' OR starts_with(f."group", 'vrfs/'))
-    AND v.arp IS NOT NULL`;
 
 /**
  * What the stored tables of the devices say; group addresses are nobody's. VLAN 0: not told. Address empty: no ARP. What a
@@ -32,8 +22,10 @@ const TOLD = `
       CASE WHEN r.vlan BETWEEN 1 AND 4095 THEN r.vlan::int ELSE 0 END AS vlan,
       coalesce(r.address, '') AS address, max(f.seen_at) AS at,
       row_number() OVER (PARTITION BY f.device_id ORDER BY r.mac, r."ifIndex") AS place
-    FROM (${TABLES}) f, jsonb_to_recordset(f.data) AS r(mac text, "ifIndex" bigint, vlan numeric, address text)
-    WHERE r."ifIndex" IS NOT NULL AND coalesce(r.address, '::') ~ '^[0-9a-f.:]+$' AND substr(r.mac, 2, 1) = ANY('{0,2,4,6,8,a,c,e}')
+    FROM device_facts f, jsonb_to_recordset(f.data) AS r(mac text, "ifIndex" bigint, vlan numeric, address text)
+    WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[])
+      AND (f."group" IN ('fdb', 'arp') OR starts_with(f."group", 'fdb/') OR starts_with(f."group", 'arp/'))
+      AND r."ifIndex" IS NOT NULL AND coalesce(r.address, '::') ~ '^[0-9a-f.:]+$' AND substr(r.mac, 2, 1) = ANY('{0,2,4,6,8,a,c,e}')
     GROUP BY 1, 2, 3, 4, 5) every_row
   WHERE place <= ${PER_DEVICE}`;
 
@@ -44,9 +36,8 @@ export async function keepEndpoints(sql: Sql, { siteId, devices }: World): Promi
   const params = [siteId, ids];
   await sql.query(
     `WITH told AS MATERIALIZED (${TOLD}), read AS (
-       SELECT f.device_id, f."group" NOT LIKE 'fdb%' AS arp, max(f.seen_at) AS at FROM device_facts f
-       WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[])
-         AND (f."group" LIKE 'fdb%' OR f."group" LIKE 'arp%' OR f."group" LIKE 'vrfs%')
+       SELECT f.device_id, f."group" LIKE 'arp%' AS arp, max(f.seen_at) AS at FROM device_facts f
+       WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[]) AND (f."group" LIKE 'fdb%' OR f."group" LIKE 'arp%')
        GROUP BY 1, 2)
      UPDATE endpoints e SET until = read.at FROM read
      WHERE e.site_id = $1::uuid AND e.device_id = ANY($2::uuid[]) AND e.until IS NULL
@@ -62,14 +53,15 @@ export async function keepEndpoints(sql: Sql, { siteId, devices }: World): Promi
          e.address, e.since, e.until
        FROM endpoints e WHERE e.site_id = $1::uuid AND e.device_id = ANY($2::uuid[])
        ORDER BY e.mac, e.device_id, e.if_index, e.vlan, e.address, e.since DESC)
-     INSERT INTO endpoints (site_id, mac, device_id, if_index, vlan, address, since)
+     INSERT INTO endpoints (site_id, mac, device_id, if_index, vlan, address, since, resumed_at)
      SELECT $1::uuid, t.mac, t.device_id, t.if_index, t.vlan, t.address,
-       CASE WHEN b.until IS NULL OR b.until > t.at - ${AWAY} THEN coalesce(b.since, t.at) ELSE t.at END
+       CASE WHEN b.until IS NULL OR b.until > t.at - ${AWAY} THEN coalesce(b.since, t.at) ELSE t.at END,
+       CASE WHEN b.until > t.at - ${AWAY} THEN t.at END
      FROM told t LEFT JOIN before b ON b.device_id = t.device_id AND b.mac = t.mac AND b.if_index = t.if_index
        AND b.vlan = t.vlan AND b.address = t.address
      WHERE b.since IS NULL OR b.until IS NOT NULL
      ORDER BY t.mac, t.device_id, t.if_index, t.vlan, t.address
-     ON CONFLICT (site_id, mac, device_id, if_index, vlan, address, since) DO UPDATE SET until = NULL`,
+     ON CONFLICT (site_id, mac, device_id, if_index, vlan, address, since) DO UPDATE SET until = NULL, resumed_at = EXCLUDED.resumed_at`,
     params,
   );
 }

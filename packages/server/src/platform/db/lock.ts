@@ -13,7 +13,6 @@ const JOBS = [
   'shipping',
   'serving',
   'subscriptions',
-  'endpoints',
 ] as const;
 export type Job = (typeof JOBS)[number];
 
