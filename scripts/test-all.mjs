@@ -59,6 +59,7 @@ const DEBIAN = {
   'frr-snmp': '/usr/share/doc/frr-snmp',
   lldpd: 'lldpd',
   prometheus: 'prometheus',
+  'prometheus-alertmanager': 'prometheus-alertmanager',
   'victoria-metrics': 'victoria-metrics',
   'prometheus-snmp-exporter': 'prometheus-snmp-exporter',
   'ansible-core': 'ansible-inventory',
@@ -95,7 +96,7 @@ const STEPS = [
   {
     name: 'postgresql',
     why: 'what concerns the database, on PostgreSQL',
-    needs: ['postgresql', 'prometheus', 'victoria-metrics'],
+    needs: ['postgresql', 'prometheus', 'prometheus-alertmanager', 'victoria-metrics'],
     env: { TEST_EMBEDDED: '0' },
     run: [databaseTests('fast')],
   },

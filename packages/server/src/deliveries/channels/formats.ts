@@ -5,7 +5,7 @@
 import type { ShownHeader, WebhookFormat } from '@rollcall/shared/api/subscriptions';
 import { CaseStatus, nameOfCode, Severity } from '@rollcall/shared/model';
 import { linksOf, markdown, mattermostText, messagesOf, slackText } from './chat-text.ts';
-import { type Payload, summaryOf } from './message.ts';
+import { cutTo, type Payload, summaryOf } from './message.ts';
 import type { Request, Target } from './request.ts';
 import { render } from './template.ts';
 import { CHANNELS } from './threads.ts';
@@ -25,6 +25,8 @@ const bySeverity = <T>(of: readonly T[], { data }: Payload): T =>
 
 /** How long Alertmanager takes a case for open without hearing of it again, milliseconds. */
 const OPEN_MS = 30 * 86_400_000;
+/** Of an event on a card of Teams, which takes 28 KB: ten events, and up to six bytes for a character. */
+const CARD_CHARACTERS = 400;
 const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
 
 const FORMATS: Readonly<Record<WebhookFormat, Format>> = {
@@ -61,7 +63,7 @@ const FORMATS: Readonly<Record<WebhookFormat, Format>> = {
           color: isOver(payload) ? 'good' : bySeverity(COLOURS, payload),
         }),
         block(site.name, { isSubtle: true, spacing: 'none' }),
-        ...messagesOf(payload).map((each) => block(each)),
+        ...messagesOf(payload).map((each) => block(cutTo(each, CARD_CHARACTERS))),
       ],
       ...(actions.length > 0 && { actions }),
     };
@@ -88,7 +90,7 @@ const FORMATS: Readonly<Record<WebhookFormat, Format>> = {
         ...(url && { client_url: url }),
         ...(acknowledgeUrl && { links: [{ href: acknowledgeUrl, text: 'Acknowledge in Rollcall' }] }),
         payload: {
-          summary: summaryOf(payload).slice(0, 1024),
+          summary: cutTo(summaryOf(payload), 1024),
           source: site.name,
           severity: bySeverity(PAGERDUTY, payload),
           timestamp: iso(payload.timestamp),
@@ -113,13 +115,13 @@ const FORMATS: Readonly<Record<WebhookFormat, Format>> = {
     return {
       headers,
       body: {
-        message: summaryOf(payload).slice(0, 130),
+        message: cutTo(summaryOf(payload), 130),
         alias,
-        description: description.slice(0, 15_000),
+        description: cutTo(description, 15_000),
         priority: bySeverity(OPSGENIE, payload),
         source: 'Rollcall',
         entity: payload.data.site.name,
-        tags: payload.data.case.tags.slice(0, 20).map((tag) => tag.slice(0, 50)),
+        tags: payload.data.case.tags.slice(0, 20).map((tag) => cutTo(tag, 50)),
       },
     };
   },

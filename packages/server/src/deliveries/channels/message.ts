@@ -14,8 +14,12 @@ export const VERBS: Record<Payload['type'], string> = {
   test: 'test',
 };
 
+/** No longer than so many units of UTF-16; no half of a character at its end, which other languages refuse. */
+export const cutTo = (text: string, most: number): string =>
+  text.length <= most ? text : text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '');
+
 /** One header field: no line breaks, no more than a mail program shows. */
-export const headerLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ').slice(0, 200);
+export const headerLine = (text: string): string => cutTo(text.replace(/\p{Cc}+/gu, ' '), 200);
 
 /** One line: where, which case, what became of it, how bad. */
 export const summaryOf = ({ type, data: { case: it, site } }: Payload): string =>
