@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readPresent } from '@rollcall/server/incidents/conditions/store';
 import { createRecorder } from '@rollcall/server/incidents/record';
 import { NO_CATALOGUE } from '@rollcall/server/ingest/classification/catalogue';
 import { classifier } from '@rollcall/server/ingest/classification/classify';
 import { createIngest } from '@rollcall/server/ingest/ingest';
+import { storeSamples } from '@rollcall/server/measurements/samples';
 import type { Database } from '@rollcall/server/platform/db/db';
 import { openLog } from '@rollcall/server/platform/ops/log';
 import { closeDatabases, databases } from '@rollcall/server/testing/database';
@@ -13,7 +15,7 @@ import { ofStreams, STREAMS, streamOf } from '@rollcall/shared/observation';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { check, type Owner, type Rows, sound, type Verdict } from './check.ts';
-import { type Fact, factOf } from './facts.ts';
+import { type Fact, factOf, measuredName } from './facts.ts';
 import { LedgerWriter } from './ledger.ts';
 
 /** Enough for every kind of fact, a second version of every device, and both kinds of poison. */
@@ -46,7 +48,10 @@ describe.each(databases())('the checker on %s', (name, open) => {
         }),
       }),
       applyOutcomes: async () => undefined,
-      applySamples: async () => [],
+      applySamples: (sql, measured, from) =>
+        storeSamples(sql, measured, {
+          ...{ ...from, readPresent, now: systemClock.now(), toEngine: false, sampleDays: 14 },
+        }),
       applyJobEnd: async () => undefined,
       recordChanges: createRecorder({ db, clock: systemClock }).recordChanges,
     });
@@ -66,14 +71,24 @@ describe.each(databases())('the checker on %s', (name, open) => {
         `INSERT INTO collectors (id, site_id, name, public_key) VALUES ($1::uuid, $2::uuid, 'c', ''::bytea)`,
         [owner.collectorId, owner.siteId],
       );
-      const facts = Array.from({ length: FACTS }, (_, n) =>
-        factOf({ index, place: 0 }, n, systemClock.now()),
-      );
+      const at = systemClock.now();
+      const source = { index, place: 0 };
+      const first = factOf(source, 0, at);
+      await deliver(ingest.accept, owner, [first]);
+      const [device] = await db.query<{ id: string }>(`SELECT id FROM devices WHERE sys_name = $1`, [
+        measuredName(source),
+      ]);
+      const facts = [
+        first,
+        ...Array.from({ length: FACTS - 1 }, (_, i) =>
+          factOf(source, i + 1, at, { deviceId: device?.id ?? '', at: at - FACTS + i }),
+        ),
+      ];
       const ledger = new LedgerWriter(owner.ledgerFile);
       ledger.observed(facts);
       ledger.kept(0, FACTS - 1);
       ledger.close();
-      await deliver(ingest.accept, owner, facts);
+      await deliver(ingest.accept, owner, facts.slice(1));
     }
   }, 120_000);
 
@@ -88,6 +103,9 @@ describe.each(databases())('the checker on %s', (name, open) => {
 
   const one = (table: string, where: string) =>
     `(SELECT id FROM ${table} WHERE ${where} ORDER BY id LIMIT 1)`;
+  const sample = `(device_id, at) = (SELECT device_id, at FROM samples ORDER BY at LIMIT 1)`;
+  const counted = `INSERT INTO gaps (site_id, collector_id, epoch, stream, from_seq, to_seq, count, reason, at)
+    SELECT site_id, id, id, 'sample', 0, 0, 1, 'time', now() FROM collectors`;
   const trap = one('events', `kind = 'trap'`);
   const host = one('devices', 'sys_name IS NULL');
   const link = one('events', `kind = 'device.changed'`);
@@ -107,6 +125,24 @@ describe.each(databases())('the checker on %s', (name, open) => {
       `INSERT INTO dead_letters (site_id, collector_id, epoch, stream, seq, reason, body, hash)
       SELECT site_id, collector_id, site_id, 'event', 1, 'mistaken', details::text, '' FROM events WHERE id = ${trap}`,
     ],
+    ['lost', 'a sample', `DELETE FROM samples WHERE ${sample}`],
+    [
+      'doubled',
+      'a sample',
+      `INSERT INTO samples (site_id, device_id, at, part, over_ms, data)
+        SELECT site_id, device_id, at - interval '1 hour', part, over_ms, data FROM samples WHERE ${sample}`,
+    ],
+    [
+      'altered',
+      'a sample',
+      `UPDATE samples SET data = jsonb_set(data, '{ping,avgMs}', '77') WHERE ${sample}`,
+    ],
+    [
+      'altered',
+      'the sensor of a sample',
+      `UPDATE samples SET data = jsonb_set(data, '{sensors,sensor}', '[99]') WHERE ${sample}`,
+    ],
+    ['foreign', 'samples that are here and counted as lost', counted],
     ['doubled', 'a trap', `UPDATE events SET count = 2 WHERE id = ${trap}`],
     ['doubled', 'a host', copy(`'{"id":"00000000-0000-7000-8000-000000000001"}'`)],
     ['doubled', 'a link of a device', `UPDATE events SET count = 2 WHERE id = ${link}`],
@@ -143,6 +179,13 @@ describe.each(databases())('the checker on %s', (name, open) => {
     const verdict = await tampered(db, statement, judge);
     expect(verdict.examples.join('\n')).toContain(`${fault}: `);
     expect(sound(verdict)).toBe(false);
+  });
+
+  test('a sample that is counted as lost is no hole', async () => {
+    const one = `DELETE FROM samples WHERE at IN (SELECT min(at) FROM samples GROUP BY device_id)`;
+    const verdict = await tampered(db, `WITH gone AS (${one}) ${counted}`, judge);
+    expect(verdict.examples).toEqual([]);
+    expect(verdict).toMatchObject({ untimely: 2, lost: 0 });
   });
 });
 

@@ -1,17 +1,13 @@
 /**
  * Compares what the sources' ledgers say with what the database holds, row by row: nothing missing, nothing twice,
- * nothing altered, nothing with another collector or site than it came from.
+ * nothing altered, nothing with another collector or site than it came from. A minute is measured, or counted in a gap.
  */
 import { createHash } from 'node:crypto';
+import { type Rows, readSamples } from './check-samples.ts';
 import { hashOfText, hostHash, TRAP_OID, trapHash } from './facts.ts';
 import { readLedger } from './ledger.ts';
 
-/** A database, as little as the checker needs of it. */
-export interface Rows {
-  query<R extends object>(text: string, params?: readonly unknown[]): Promise<R[]>;
-  /** The rows of this site alone are looked at; absent: those of all. */
-  site?: string;
-}
+export type { Rows };
 
 export interface Owner {
   index: number;
@@ -32,6 +28,8 @@ export interface Verdict {
   foreign: number;
   /** Losses that the collectors themselves reported: counted, and 0 unless an outbox was full. */
   reported: number;
+  /** Samples that the server counted as having no time: 0 unless a clock was set. */
+  untimely: number;
   /** The first few of each, in words. */
   examples: string[];
 }
@@ -55,6 +53,7 @@ export async function check(db: Rows, owners: readonly Owner[]): Promise<Verdict
     misattributed: 0,
     foreign: 0,
     reported: 0,
+    untimely: 0,
     examples: [],
   };
   const books = new Map(owners.map((owner) => [owner.index, new Book(owner, verdict)]));
@@ -62,13 +61,24 @@ export async function check(db: Rows, owners: readonly Owner[]): Promise<Verdict
   await readHosts(db, books, verdict);
   await readDevices(db, books, verdict);
   await readLetters(db, books, verdict);
-  for (const book of books.values()) book.close();
-  const [gaps] = await db.query<{ n: number }>(
-    'SELECT coalesce(sum(count), 0)::int AS n FROM gaps WHERE site_id = $1::uuid OR $1::uuid IS NULL',
+  for (const { index, n, hash, siteId } of await readSamples(db)) {
+    const book = bookOf(books, index, verdict, `sample ${n} of ${index}`);
+    book?.found('sample', String(n), hash, 1, { site_id: siteId, collector_id: book.owner.collectorId });
+  }
+  const untimely = await readGaps(db, verdict);
+  for (const book of books.values()) book.close(untimely.get(book.owner.collectorId) ?? 0);
+  return verdict;
+}
+
+/** @returns samples without a time, by collector */
+async function readGaps(db: Rows, verdict: Verdict): Promise<Map<string, number>> {
+  const gaps = await db.query<{ collector: string; untimely: boolean; n: number }>(
+    `SELECT collector_id AS collector, stream = 'sample' AND reason = 'time' AS untimely, sum(count)::int AS n FROM gaps
+     WHERE site_id = $1::uuid OR $1::uuid IS NULL GROUP BY 1, 2`,
     [db.site ?? null],
   );
-  verdict.reported = gaps?.n ?? 0;
-  return verdict;
+  for (const { untimely, n } of gaps) verdict[untimely ? 'untimely' : 'reported'] += n;
+  return new Map(gaps.flatMap(({ collector, untimely, n }) => (untimely ? [[collector, n]] : [])));
 }
 
 export const sound = (v: Verdict): boolean =>
@@ -125,11 +135,25 @@ class Book {
     return this.#known.has(`${kind} ${key}`);
   }
 
-  close(): void {
+  /** @param untimely samples of its that are counted as having no time */
+  close(untimely: number): void {
+    let counted = untimely;
     for (const [key, { kept, found }] of this.#known) {
-      if (kept && found === 0) blame(this.#verdict, 'lost', `${key} of source ${this.owner.index}`);
+      const isCounted = kept && found === 0 && key.startsWith('sample ') && counted-- > 0;
+      if (kept && found === 0 && !isCounted)
+        blame(this.#verdict, 'lost', `${key} of source ${this.owner.index}`);
       if (found > 1) blame(this.#verdict, 'doubled', `${key} of source ${this.owner.index}: ${found} times`);
     }
+    // Those that nobody promised may be among what was counted.
+    const open = [...this.#known].filter(
+      ([key, { kept, found }]) => !kept && found === 0 && key.startsWith('sample '),
+    ).length;
+    if (counted > open)
+      blame(
+        this.#verdict,
+        'foreign',
+        `${counted - open} samples that source ${this.owner.index} has are counted as lost`,
+      );
   }
 }
 

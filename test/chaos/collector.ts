@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Child, type Ended, eventually, output, tail } from './child.ts';
 import { SmallDisk } from './disk.ts';
-import type { SourceName } from './facts.ts';
+import { measuredName, type SourceName } from './facts.ts';
 import { FaultProxy } from './proxy.ts';
 import { ROOT, type Server } from './server.ts';
 
@@ -55,6 +55,8 @@ export class SourceProcess {
   readonly disk: SmallDisk | undefined;
   #child: Child | undefined;
   #said = 0;
+  /** The device that it measures, as the server knows it. */
+  #measures: string | undefined;
   told: Told | undefined;
   onTold: ((told: Told) => void) | undefined;
   id = '';
@@ -131,6 +133,7 @@ export class SourceProcess {
       this.ledgerFile,
       ...[name.index, name.place, rate, outboxBytes].map(String),
       ...flags,
+      ...(this.#measures === undefined ? [] : [`--measures=${this.#measures}`]),
     ];
     const child = new Child({
       command: words[0] ?? '',
@@ -151,6 +154,16 @@ export class SourceProcess {
       this.onTold?.(this.told);
     });
     this.#child = child;
+  }
+
+  /** From now on it measures its first device, which has to be with the server by then. */
+  async measure(server: Server, forMs = 30_000): Promise<void> {
+    const name = measuredName(this.name);
+    const path = `/api/devices?search=${encodeURIComponent(name)}&pageSize=1`;
+    const known = async () => (await server.api<{ data: { id: string }[] }>('GET', path)).data[0]?.id;
+    this.#measures = await eventually(known, forMs, 50);
+    if (this.#measures === undefined) throw new Error(`${name} is not with the server`);
+    this.#say({ measures: this.#measures });
   }
 
   /** Another process on the same state folder; answers how it ended. */
@@ -196,7 +209,7 @@ export class SourceProcess {
     this.#say({ rate });
   }
   /** Observes only what travels in one stream, or all again. */
-  setOnly(only: 'state' | 'event' | 'all'): void {
+  setOnly(only: 'state' | 'event' | 'sample' | 'all'): void {
     this.#say({ only });
   }
   /** Observes up to this number and no further. */

@@ -4,6 +4,7 @@
  * - trap: one event of its own, which counts up should it be stored twice
  * - device: a new location each time, so the device's changes are a chain that no repetition and no hole fits into
  * - host: a device of its own, seen once or twice
+ * - sample: a minute of the source's first device, with a sensor
  * - poison: not an observation, or not storable: a dead letter
  *
  * Every one carries its source and number in what is stored, so that it can be told from whom it truly came. Sources of
@@ -16,9 +17,10 @@ import type {
   Observation,
   TrapObservation,
 } from '@rollcall/shared/observation';
+import type { Samples } from '@rollcall/shared/samples';
 import type { Entry } from './ledger.ts';
 
-export type FactKind = 'trap' | 'device' | 'host' | 'poison';
+export type FactKind = 'trap' | 'device' | 'host' | 'sample' | 'poison';
 
 /** Which source: `index` over all, `place` within its site. */
 export interface SourceName {
@@ -58,11 +60,18 @@ export interface Fact extends Entry {
   observation: Observation;
 }
 
-export function factOf(source: SourceName, n: number, at: number): Fact {
+/** The device of a source that is measured, as the server knows it, and the end of an interval that no other one has. */
+export interface Measured {
+  deviceId: string;
+  at: number;
+}
+
+export function factOf(source: SourceName, n: number, at: number, measured?: Measured): Fact {
   if (n % POISON_EVERY === POISON_EVERY - 1) return poison(source, n, at, '\u0000');
   if (n % POISON_EVERY === POISON_EVERY / 2 - 1) return poison(source, n, at, null);
   const place = n % ROUND;
   if (place === 0) return device(source, n, at);
+  if (place === 7 && measured) return sample(n, measured);
   if (place < 8) return trap(source, n, at);
   return place < 18 ? host(source, n, n, 0, at) : host(source, n, n - 10, 1, at);
 }
@@ -151,6 +160,27 @@ function device(source: SourceName, n: number, at: number): Fact {
   };
 }
 const locationOf = (version: number, n: number): string => `v${version} ${TEXTS[n % 4]}`;
+
+/** Name of the device that a source measures. */
+export const measuredName = ({ index }: SourceName): string => `d0.c${index}.chaos`;
+
+/** Its number is the pings that were sent: known again in a row, a chunk and a series alike. */
+function sample(n: number, { deviceId, at }: Measured): Fact {
+  const value = 20 + (n % 200) / 10;
+  const ping = { sent: n, lost: 0, minMs: 1, avgMs: 1 + (n % 1000) / 8, maxMs: 200 };
+  const sensors = [{ key: `${TRAP_OID}.1.1`, kind: 'temperature' as const, name: 'Inlet', value }];
+  const observation: Samples = { kind: 'samples', at, deviceId, overMs: OVER_MS, ping, sensors };
+  return {
+    n,
+    kind: 'sample',
+    key: String(n),
+    hash: sampleHash({ overMs: OVER_MS, avgMs: ping.avgMs, sensor: value }),
+    observation,
+  };
+}
+const OVER_MS = 60_000;
+export const sampleHash = (one: { overMs: number; avgMs: number | null; sensor: number | null }): string =>
+  digest([one.overMs, one.avgMs, one.sensor]);
 
 /** Not valid (an address that is none), or valid and not storable (jsonb holds no NUL). */
 function poison(source: SourceName, n: number, at: number, nul: string | null): Fact {

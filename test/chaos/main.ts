@@ -74,13 +74,14 @@ function spread(times: readonly number[]): string {
 }
 
 function report({ database, verdict, faults, starts, moves, seconds, folder, ok }: Outcome): void {
-  const { observed, kept, lost, doubled, altered, misattributed, foreign, reported, examples } = verdict;
+  const { observed, kept, lost, doubled, altered, misattributed, foreign, reported, untimely, examples } =
+    verdict;
   say(`\n${database}, ${Math.round(seconds)} s:`);
   say(`  observed ${observed}, of which certainly kept ${kept}`);
   say(
     `  lost ${lost}, doubled ${doubled}, altered ${altered}, misattributed ${misattributed}, foreign ${foreign}`,
   );
-  say(`  reported as dropped ${reported}`);
+  say(`  reported as dropped ${reported}, samples without a time ${untimely}`);
   say(`  server ready after ${spread(starts)} starts`);
   if (moves.length > 0) say(`  everybody linked again after ${spread(moves)} killed servers of several`);
   for (const line of [...faults, ...examples]) say(`  ! ${line}`);

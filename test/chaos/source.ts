@@ -2,7 +2,7 @@
  * A collector that sweeps nothing: real outbox, real link, real identity, and observations that it makes up at a given
  * rate, each written to its ledger first. Told what to do over the channel of its parent; see `collector.ts`.
  *
- *   node source.js STATE-FOLDER LEDGER INDEX PLACE RATE OUTBOX-BYTES [--no-link]
+ *   node source.js STATE-FOLDER LEDGER INDEX PLACE RATE OUTBOX-BYTES [--no-link] [--measures=DEVICE-ID]
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +24,9 @@ const log = await openLog(process.env.LOG_LEVEL ?? 'info');
 const WAITING = 16;
 const TICK_MS = 50;
 const TELL_MS = 200;
+const MEASURES = '--measures=';
+/** Intervals ended so long ago: what is estimated of the clock brings none into the future. */
+const SETTLED_MS = 1_000;
 
 prepareFolder(folder);
 const lock = await lockFolder(folder, 'collector');
@@ -48,6 +51,10 @@ let waiting = 0;
 let heard = 0;
 /** Only what travels in this stream. */
 let only: Stream | undefined;
+/** The device that is measured, once the server knows it. */
+let measures = flags.find((flag) => flag.startsWith(MEASURES))?.slice(MEASURES.length);
+/** End of the last interval that was measured. */
+let lastAt = 0;
 /** Events on their way: the sequence of each, and when it was observed (monotonic). */
 let events: { seq: number; at: number }[] = [];
 /** Longest time from an observation of an event to its acknowledgement, since it was last told. */
@@ -131,9 +138,10 @@ const stopMaking = clock.every(TICK_MS, () => {
 function observe(count: number): void {
   const first = n;
   const at = clock.monotonic();
-  const facts = Array.from({ length: count }, (_, i) => factOf(source, first + i, clock.now())).filter(
-    ({ observation }) => only === undefined || streamOf(observation) === only,
-  );
+  const facts = Array.from({ length: count }, (_, i) => {
+    const measured = measures === undefined ? undefined : { deviceId: measures, at: nextEnd() };
+    return factOf(source, first + i, clock.now(), measured);
+  }).filter(({ observation }) => only === undefined || streamOf(observation) === only);
   n += count;
   ledger.observed(facts);
   waiting += 1;
@@ -152,6 +160,13 @@ function observe(count: number): void {
     });
 }
 
+/** One device has one interval at a time: what a burst measures at once ends a millisecond apart. */
+function nextEnd(): number {
+  const at = clock.now() - SETTLED_MS;
+  lastAt = at <= lastAt && lastAt - at < SETTLED_MS ? lastAt + 1 : at;
+  return lastAt;
+}
+
 let stopping = false;
 async function stop(): Promise<void> {
   if (stopping) return;
@@ -165,10 +180,14 @@ async function stop(): Promise<void> {
 }
 process.on('SIGTERM', () => void stop());
 process.on('disconnect', () => process.exit(4));
-process.on('message', (message: { rate?: number; until?: number; only?: Stream | 'all' }) => {
-  if (message.rate !== undefined) rate = message.rate;
-  if (message.until !== undefined) until = message.until;
-  if (message.only !== undefined) only = message.only === 'all' ? undefined : message.only;
-  heard += 1;
-  tell();
-});
+process.on(
+  'message',
+  (message: { rate?: number; until?: number; only?: Stream | 'all'; measures?: string }) => {
+    if (message.rate !== undefined) rate = message.rate;
+    if (message.until !== undefined) until = message.until;
+    if (message.only !== undefined) only = message.only === 'all' ? undefined : message.only;
+    if (message.measures !== undefined) measures = message.measures;
+    heard += 1;
+    tell();
+  },
+);

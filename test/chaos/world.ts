@@ -122,6 +122,7 @@ export class World {
       world.sources.push(source);
     }
     for (const source of world.sources) await source.startSpeaking();
+    await Promise.all(world.sources.map((source) => source.measure(server)));
     return world;
   }
 

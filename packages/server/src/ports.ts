@@ -33,7 +33,7 @@ export interface Stored {
   ended: string[];
 }
 
-/** What was measured, with the corrected end of its interval, Unix milliseconds. */
+/** What was measured, with the end of its interval on the server's clock, Unix milliseconds. */
 export interface Measured {
   observation: Samples;
   at: number;

@@ -8,6 +8,7 @@ import type { GapObservation, TrapObservation, WatchObservation } from '@rollcal
 import { linkTrap } from '@rollcall/shared/trap';
 import type { Change } from '../changes.ts';
 import type { Sql } from '../platform/db/sql.ts';
+import { type Source, storeGap } from './gaps.ts';
 import { moveTo } from './observe.ts';
 import { type InterfaceRecord, noWrites } from './tables/rows.ts';
 import { save } from './tables/save.ts';
@@ -18,12 +19,6 @@ export type Happened =
   | { observation: WatchObservation; at: number }
   | { observation: TrapObservation; at: number }
   | { observation: GapObservation; at: number };
-
-export interface Source {
-  siteId: string;
-  collectorId: string;
-  epoch: string;
-}
 
 /**
  * Stores what happened and answers what changed by it, which devices and interfaces, and until when silences are settled.
@@ -54,7 +49,7 @@ export async function storeHappened(
         moveTo(device, o.address ?? '', at);
     } else if (o.kind === 'trap')
       recordTrap(world, o, at, source, world.devices.get(senderOf(o) ?? ''), ports);
-    else await storeGap(sql, world, o, at, source);
+    else world.changes.push(...(await storeGap(sql, source, o, at)));
   }
   const writes = noWrites();
   const { changed } = ports;
@@ -286,40 +281,3 @@ const LINK_STATES = {
   down: { operStatus: 2 },
   shut: { adminStatus: 2, operStatus: 2 },
 } as const;
-
-async function storeGap(
-  sql: Sql,
-  world: World,
-  o: GapObservation,
-  at: number,
-  source: Source,
-): Promise<void> {
-  const rows = await sql.query(
-    `INSERT INTO gaps (site_id, collector_id, epoch, stream, from_seq, to_seq, count, reason, at)
-     VALUES ($1::uuid, $2::uuid, $3::uuid, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING 1`,
-    [
-      source.siteId,
-      source.collectorId,
-      source.epoch,
-      o.stream,
-      o.fromSeq,
-      o.toSeq,
-      o.count,
-      o.reason,
-      new Date(at),
-    ],
-  );
-  if (rows.length === 0) return;
-  world.changes.push({
-    siteId: source.siteId,
-    at,
-    collectorId: source.collectorId,
-    deviceId: null,
-    deviceName: '',
-    address: null,
-    monitor: false,
-    kind: 'observations.lost',
-    before: {},
-    after: { stream: o.stream, from: o.fromSeq, to: o.toSeq, count: o.count, reason: o.reason },
-  });
-}

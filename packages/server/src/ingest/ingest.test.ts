@@ -135,7 +135,7 @@ describe.each(databases())('ingest on %s', (_name, open) => {
       deps: {
         applySamples: async (_sql, samples, from) => {
           stored.push(...samples.map(({ observation, at }) => [observation.deviceId, at, from]));
-          return [];
+          return { changes: [], refused: [] };
         },
       },
     });

@@ -25,6 +25,7 @@ import type { Sql } from '../platform/db/sql.ts';
 import { rateLimitedLog } from '../platform/ops/rate-limited-log.ts';
 import { reached } from '../platform/ops/stage.ts';
 import type { Measured, RecordChanges } from '../ports.ts';
+import { storeRefused } from './gaps.ts';
 import { type Happened, storeHappened } from './happened.ts';
 import { chooseAddresses } from './identity/scan-addresses.ts';
 import { digestOf, disturbed, recognise, writeAgain } from './identity/unchanged.ts';
@@ -64,12 +65,15 @@ export interface IngestDeps {
   rules: () => Rules;
   applyOutcomes: (sql: Sql, outcomes: OutcomesObservation, from: From) => Promise<void>;
   applyJobEnd: (sql: Sql, end: JobEndObservation, from: From) => Promise<void>;
-  /** Stores measurements, and answers where they cross thresholds. They wait for no lock of the site. */
+  /**
+   * Stores measurements, and answers where they cross thresholds, and which have no time. They wait for no lock of the
+   * site.
+   */
   applySamples: (
     sql: Sql,
     samples: readonly Measured[],
     from: Omit<From, 'at'>,
-  ) => Promise<readonly Change[]>;
+  ) => Promise<{ changes: readonly Change[]; refused: readonly Measured[] }>;
   /** Turns changes into events and cases, inside the transaction that stores what they speak of. */
   recordChanges: RecordChanges;
   /** Called after a commit that changed what links are made of. */
@@ -234,6 +238,7 @@ async function lockStream(sql: Sql, batch: Batch): Promise<{ through: number; la
 }
 
 interface Of<Kind extends Observation['kind']> {
+  seq: number;
   observation: Extract<Observation, { kind: Kind }>;
   at: number;
   digest: string | undefined;
@@ -243,7 +248,7 @@ function ofKind<Kind extends Observation['kind']>(items: readonly Item[], ...kin
     kinds.includes(o.kind as Kind);
   return items.flatMap(({ observation, ...item }) =>
     observation && wanted(observation) && 'at' in item
-      ? [{ observation, at: item.at, digest: item.digest }]
+      ? [{ seq: item.seq, observation, at: item.at, digest: item.digest }]
       : [],
   );
 }
@@ -266,7 +271,9 @@ async function storeChanges(
   const samples = ofKind(items, 'samples');
   if (samples.length > 0) {
     const from = { siteId: batch.siteId, collectorId: batch.collectorId };
-    changes.push(...(await deps.applySamples(sql, samples, from)));
+    const applied = await deps.applySamples(sql, samples, from);
+    const refused = samples.filter((one) => applied.refused.includes(one));
+    changes.push(...applied.changes, ...(await storeRefused(sql, batch, refused, deps.clock.now())));
   }
   const happened = ofKind(items, 'watch', 'trap', 'gap');
   if (happened.length > 0) {

@@ -120,10 +120,18 @@ export function readItem(
   const { message, unknown } = parsed;
   const observation = canonical(message);
   if (observation === null) return { seq, dead: toDeadLetter(item, 'address: not a literal address') };
-  const at = correctedTime(observation.at, batch.clockOffsetMs, now);
+  const at = timeOf(observation, batch.clockOffsetMs, now);
   // What was not read as it came is read again when it comes again: by then by a version that knows more, perhaps.
   return { seq, observation, at, digest: unknown.length > 0 ? undefined : digest, unknown };
 }
+
+/** Of samples a time that cannot be stays what it is: a measurement at the wrong time is worse than none. */
+function timeOf({ kind, at }: Observation, offsetMs: number, now: number): number {
+  const corrected = correctedTime(at, offsetMs, now);
+  return kind === 'samples' && Math.abs(at + offsetMs - corrected) > SLIGHT_MS ? at + offsetMs : corrected;
+}
+/** What is estimated of a collector's clock is wrong by less. */
+const SLIGHT_MS = 30_000;
 
 /** The collector's time on the server's clock; never in the future, never from before there was a Rollcall. */
 export const correctedTime = (at: number, offsetMs: number, now: number): number => {

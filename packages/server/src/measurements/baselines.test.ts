@@ -42,9 +42,10 @@ describe.each(databases())('what is usual of a device, on %s', (_name, open) => 
         readPresent,
       },
     };
-    return scene.db.transaction(async (sql) =>
-      scene.recorder.recordChanges(sql, await storeSamples(sql, measured, context)),
-    );
+    return scene.db.transaction(async (sql) => {
+      const { changes } = await storeSamples(sql, measured, context);
+      await scene.recorder.recordChanges(sql, changes);
+    });
   };
   /** One after the other; what is due in between happens. */
   const measure = async (rtt: number, { from, count }: { from: number; count: number }) => {

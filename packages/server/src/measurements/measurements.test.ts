@@ -261,16 +261,22 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     await store(minute(START + 60_000, 75_000));
     await store(minute(START + 60_000, 75_000));
     const gone = minute(START + 60_000, 1, { deviceId: uuidv7() });
-    await db.transaction((sql) =>
-      storeSamples(sql, [gone, minute(now + DAY, 1), minute(now - 15 * DAY, 1)], {
-        siteId,
-        collectorId: siteId,
-        now,
-        toEngine: false,
-        sampleDays: 14,
-        readPresent,
-      }),
+    const [tomorrow, late, again] = [now + DAY, now - 15 * DAY, START + 60_000].map((at) => minute(at, 1));
+    const { refused } = await db.transaction((sql) =>
+      storeSamples(
+        sql,
+        [gone, tomorrow, late, again].flatMap((one) => one ?? []),
+        {
+          siteId,
+          collectorId: siteId,
+          now,
+          toEngine: false,
+          sampleDays: 14,
+          readPresent,
+        },
+      ),
     );
+    expect(refused).toEqual([tomorrow, late, again]);
     expect(await rows('samples')).toBe(1);
   });
 
@@ -447,7 +453,7 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
 
   it('says where they cross the thresholds of the site, of monitored devices only', async () => {
     const changes = async (at: number, octets: number) =>
-      (await store(minute(at, octets))).map(({ kind, ...change }) => [
+      (await store(minute(at, octets))).changes.map(({ kind, ...change }) => [
         kind,
         'after' in change ? change.after : null,
       ]);

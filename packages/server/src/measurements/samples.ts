@@ -74,20 +74,26 @@ interface StoreContext extends HowSamplesAreKept {
   readPresent: ReadPresent;
 }
 
-/**
- * Stores samples of a collector's batch; those of devices that are no more are left out.
- * @returns where they cross the thresholds that apply to them
- */
+export interface StoredSamples {
+  /** Where they cross the thresholds that apply to them. */
+  changes: Change[];
+  /** Those that have no time: too late, in the future, or at the time of another one, as a clock makes them that was set. */
+  refused: Measured[];
+}
+
+/** Stores samples of a collector's batch; those of devices that are no more are left out. */
 export async function storeSamples(
   sql: Sql,
   measured: readonly Measured[],
   { siteId, collectorId, now, readPresent, toEngine, sampleDays }: StoreContext,
-): Promise<Change[]> {
+): Promise<StoredSamples> {
   // Their day is summarised again, which takes all of its samples: none of it may be deleted by now.
   const oldest = now - Math.min(LATE_DAYS, sampleDays - 1) * DAY_MS;
-  const timely = measured.filter(({ at }) => at > oldest && at < now + AHEAD_MS);
+  const isTimely = ({ at }: Measured) => at > oldest && at < now + AHEAD_MS;
+  const timely = measured.filter(isTimely);
+  const refused = measured.filter((one) => !isTimely(one));
   const asked = [...new Set(timely.map(({ observation }) => observation.deviceId))];
-  if (asked.length === 0) return [];
+  if (asked.length === 0) return { changes: [], refused };
   const devices = await sql.query<Owner & Record<string, unknown>>(
     `SELECT id, name, host(address) AS address, monitor, class, tags, thresholds FROM devices
      WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) ORDER BY id FOR KEY SHARE`,
@@ -100,17 +106,38 @@ export async function storeSamples(
   const rows = ofKnown.map(({ observation, at }) =>
     rowOf(observation, at, { known: ports.get(observation.deviceId) ?? [], sensors }),
   );
-  await sql.query(
+  const stored = await insert(sql, siteId, rows, toEngine);
+  return {
+    changes: [
+      ...(await changesOf(sql, rows, { siteId, collectorId, readPresent, known, ports })),
+      ...(await changesOfSensors(sql, sensors, { siteId, collectorId, readPresent, known, now })),
+    ],
+    refused: [...refused, ...ofKnown.filter((_, i) => !stored.has(i))],
+  };
+}
+
+/** @returns places of the rows that are stored; of two with the same key the first is */
+async function insert(
+  sql: Sql,
+  siteId: string,
+  rows: readonly ReturnType<typeof rowOf>[],
+  toEngine: boolean,
+): Promise<Set<number>> {
+  const keyOf = (device: string, at: Date | string, part: number) =>
+    `${device} ${new Date(at).getTime()} ${part}`;
+  const first = new Map<string, number>();
+  for (const [i, { device, at, part }] of rows.entries()) {
+    const key = keyOf(device, at, part);
+    if (!first.has(key)) first.set(key, i);
+  }
+  const stored = await sql.query<{ device: string; at: Date; part: number }>(
     `INSERT INTO samples (site_id, device_id, at, part, over_ms, data, unsent)
      SELECT $1::uuid, r.device, r.at, r.part, r.over, r.data, nullif($3, false)
      FROM jsonb_to_recordset($2::jsonb) AS r(device uuid, at timestamptz, part int8, over int, data jsonb)
-     ON CONFLICT DO NOTHING`,
-    [siteId, JSON.stringify(rows), toEngine],
+     ON CONFLICT DO NOTHING RETURNING device_id AS device, at, part::float8 AS part`,
+    [siteId, JSON.stringify([...first.values()].map((i) => rows[i])), toEngine],
   );
-  return [
-    ...(await changesOf(sql, rows, { siteId, collectorId, readPresent, known, ports })),
-    ...(await changesOfSensors(sql, sensors, { siteId, collectorId, readPresent, known, now })),
-  ];
+  return new Set(stored.flatMap(({ device, at, part }) => first.get(keyOf(device, at, part)) ?? []));
 }
 
 interface Context {

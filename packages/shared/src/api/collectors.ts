@@ -161,7 +161,11 @@ export const gap = z
     fromSeq: z.int().min(0).meta({ example: 1042 }),
     toSeq: z.int().min(0).meta({ example: 1099 }),
     count,
-    reason: z.string().meta({ description: '`bytes`, `age`, `disk` or `damaged`.', example: 'bytes' }),
+    reason: z.string().meta({
+      description:
+        '`bytes`, `age`, `disk` or `damaged`; `time`: samples that were too late, or whose time was wrong because a clock was set.',
+      example: 'bytes',
+    }),
     at: unixSeconds,
   })
   .meta({ id: 'Gap' });

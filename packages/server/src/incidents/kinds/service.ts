@@ -21,6 +21,11 @@ const ofServer = (check: ChangeOf<'server.checked'>['check']) => ({
   cases: 'opens' as const,
 });
 
+/** Why observations were lost, in words; another reason stands as it is. */
+const LOST_BY: Readonly<Record<string, string>> = {
+  time: 'their times cannot be right, as after a clock was set, or they are too late',
+};
+
 export const SERVICE_KINDS = declare({
   'collector.offline': {
     about: 'A collector is not connected.',
@@ -74,7 +79,7 @@ export const SERVICE_KINDS = declare({
     opens: {
       'observations.lost': (c) => ({
         subject: `${c.collectorId}:${c.after.stream}:${c.after.reason}`,
-        message: `${c.after.count} observations of the ${c.after.stream} stream were lost: ${c.after.reason}`,
+        message: `${c.after.count} observations of the ${c.after.stream} stream were lost: ${LOST_BY[c.after.reason] ?? c.after.reason}`,
         details: { after: c.after },
       }),
     },

@@ -64,7 +64,7 @@ export async function openSite(
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
     rules: () => ({ id: 'test', classify: more.classify ?? entityOnly }),
     applyOutcomes: async () => undefined,
-    applySamples: async () => [],
+    applySamples: async () => ({ changes: [], refused: [] }),
     applyJobEnd: async () => undefined,
     recordChanges: async (_sql, some) => {
       changes.push(...some);

@@ -97,7 +97,7 @@ describe.each(databases())('thresholds of devices and interfaces, on %s', (_name
         ports: { ifIndex: [1], name: ['eth0'], inOctets: [3_750_000], outOctets: [0] },
       };
       const context = { siteId, collectorId: siteId, now: at, toEngine: false, sampleDays: 14, readPresent };
-      const changes = await db.transaction((sql) => storeSamples(sql, [{ at, observation }], context));
+      const { changes } = await db.transaction((sql) => storeSamples(sql, [{ at, observation }], context));
       return changes.map((change) => {
         const { of, limit } = (change as { after: { of: string; limit: number } }).after;
         return `${of} ${limit}`;
