@@ -218,6 +218,25 @@ describe('tables of the catalogue', () => {
     ]);
   });
 
+  it('a level around 0 dBm stays one when all of it is above, in every later reading', () => {
+    const tables = TABLE([
+      [2, 'power', 0.1, 'local power', { k: 1 }],
+      [3, 'signal-power', 0.01, 'rx power', { c: 'optics', k: 1 }],
+    ]);
+    const at = (local: number[], rx: number[]) =>
+      valuesOf({
+        [`${ENTRY}.2`]: { 1: local[0] as number, 2: local[1] as number },
+        [`${ENTRY}.3`]: { 1: rx[0] as number, 2: rx[1] as number },
+      });
+    const levels = new Set<string>();
+    const read = (values: Values) =>
+      decodeTables(tables, values, new Names(values), levels).map(({ kind, value }) => [kind, value]);
+    read(at([4, -3], [120, -150]));
+    const all = read(at([4, 3], [120, 90]));
+    expect(all.map(([kind]) => kind)).toEqual(Array(4).fill('signal-power'));
+    expect(all.map(([, value]) => value)).toEqual([0.4, 0.3, 1.2, 0.9]);
+  });
+
   it.each([
     ['a level, where one is below nothing', [48, -110], {}, ['signal-power', 4.8, 'signal-power', -11]],
     ['watts, where none is', [48, 110], {}, ['power', 4.8, 'power', 11]],

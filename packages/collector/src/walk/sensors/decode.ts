@@ -22,19 +22,28 @@ export const NAME_MOST = 255;
 /** Rows of one column. */
 const ROWS = 2_000;
 
-/** Decodes what was read of these tables. */
-export const decodeTables = (tables: readonly Table[], values: Values, names: Names): SensorReading[] =>
-  tables.flatMap((table) => new TableReader(table, values, names).readings());
+/** Columns of a device that had less than nothing once: a level in dBm, though all of it may be above 0 now. */
+export type Levels = Set<string>;
+
+/** Decodes what was read of these tables. @param levels of earlier readings; those of this one are added */
+export const decodeTables = (
+  tables: readonly Table[],
+  values: Values,
+  names: Names,
+  levels: Levels = new Set(),
+): SensorReading[] => tables.flatMap((table) => new TableReader(table, { values, names, levels }).readings());
 
 class TableReader {
   readonly #table: Table;
   readonly #values: Values;
   readonly #names: Names;
+  readonly #levels: Levels;
 
-  constructor(table: Table, values: Values, names: Names) {
+  constructor(table: Table, { values, names, levels }: { values: Values; names: Names; levels: Levels }) {
     this.#table = table;
     this.#values = values;
     this.#names = names;
+    this.#levels = levels;
   }
 
   readings(): SensorReading[] {
@@ -138,12 +147,10 @@ class TableReader {
     });
     const unsure = rows.filter(({ sure }) => !sure).map(({ value }) => value);
     const step = this.#levelStep(reading, kind) ?? this.#stepOf(reading, kind, unsure);
-    // Optics receive and send less than 10 dBm: where numbers are larger and none is negative, they are microwatts.
-    const isWatts =
-      kind === 'signal-power' &&
-      step < 1 &&
-      !reading.unit &&
-      unsure.every((value) => value >= -reading.factor);
+    // Optics receive and send less than 10 dBm: where numbers are larger and none was ever negative, they are microwatts.
+    if (kind === 'signal-power' && unsure.some((value) => value < -reading.factor))
+      this.#levels.add(reading.oid);
+    const isWatts = kind === 'signal-power' && step < 1 && !reading.unit && !this.#levels.has(reading.oid);
     if (isWatts && reading.component !== 'wireless')
       return this.#measured({ ...reading, factor: 1e-6, unit: 'mW' }, kind);
     return rows.flatMap(({ index, value, sure }) => {
@@ -162,10 +169,8 @@ class TableReader {
     const told = this.#rows(oid).flatMap(([, { value, unit, decimal }]) =>
       unit !== undefined || isMarker(kind, value) ? [] : [{ value, level: decimal ? value : value * factor }],
     );
-    return (
-      told.some(({ value }) => value < 0 && value !== -1) &&
-      told.every(({ level }) => canBe('signal-power', level, component))
-    );
+    if (told.some(({ value }) => value < 0 && value !== -1)) this.#levels.add(oid);
+    return this.#levels.has(oid) && told.every(({ level }) => canBe('signal-power', level, component));
   }
 
   /** Light sent and received is counted alike in a table: what is sent varies less, and tells the scale. */

@@ -55,7 +55,7 @@ describe('reading an agent', () => {
       const agent = await agentWith(objects);
       const session = await sessionTo(agent, version);
       const subject = {
-        memory: { plan: null, learntAt: 0 },
+        memory: { plan: null, learntAt: 0, levels: new Set<string>() },
         budget,
       };
       const first = await readSensors(session, subject);
@@ -78,7 +78,7 @@ describe('reading an agent', () => {
     const objects = box(24);
     const agent = await agentWith(objects);
     const session = await sessionTo(agent);
-    const subject = { sysObjectId: '1.3.6.1.4.1.318.1.3.27', memory: { plan: null, learntAt: 0 }, budget };
+    const subject = { sysObjectId: '1.3.6.1.4.1.318.1.3.27', memory: { plan: null, learntAt: 0, levels: new Set<string>() }, budget };
     await readSensors(session, subject);
     for (const column of [1, 2, 3, 4, 5]) delete objects[`${SENSOR}.${column}.5`];
     expect((await readSensors(session, subject)).sensors).toHaveLength(2);
@@ -94,7 +94,7 @@ describe('reading an agent', () => {
     const session = await sessionTo(agent);
     const read = await readSensors(session, {
       budget: { ...budget, ms: 500 },
-      memory: { plan: null, learntAt: 0 },
+      memory: { plan: null, learntAt: 0, levels: new Set<string>() },
     });
     expect(read).toEqual({ sensors: [], complete: false });
   });
@@ -108,7 +108,7 @@ describe.skipIf(!available)('reading a real snmpd', () => {
     const snmpd = await startSnmpd(['rocommunity public']);
     closing.push(() => snmpd.stop());
     const session = await sessionTo(snmpd);
-    const subject = { sysObjectId: '1.3.6.1.4.1.8072.3.2.10', memory: { plan: null, learntAt: 0 }, budget };
+    const subject = { sysObjectId: '1.3.6.1.4.1.8072.3.2.10', memory: { plan: null, learntAt: 0, levels: new Set<string>() }, budget };
     const { sensors, complete } = await readSensors(session, subject);
     expect(complete).toBe(true);
     for (const sensor of sensors)

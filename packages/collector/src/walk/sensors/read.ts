@@ -6,7 +6,7 @@ import { DEVICE_SENSORS, type SensorReading } from '@rollcall/shared/sensors';
 import type { Session } from '@rollcall/snmp/engine/session';
 import { walk } from '@rollcall/snmp/walk';
 import { columnsOfTables, type Table, tablesOf } from './catalogue.ts';
-import { decodeTables } from './decode.ts';
+import { decodeTables, type Levels } from './decode.ts';
 import { ciscoEntitySensor, entitySensor, entityState } from './entity-sensor.ts';
 import { hostResources, ucd } from './host.ts';
 import { ENTITY_NAME_COLUMNS, IF_NAME_COLUMNS, Names } from './names.ts';
@@ -49,6 +49,8 @@ export interface SensorMemory {
   plan: Plan | null;
   /** Monotonic milliseconds. */
   learntAt: number;
+  /** Kept for as long as the device is: what a column is does not change with its plan. */
+  readonly levels: Levels;
 }
 
 export interface SensorsRead {
@@ -87,18 +89,18 @@ export async function readSensors(session: Session, subject: SensorSubject): Pro
   );
   // A part that was there is gone: what there is must be looked for again.
   if (end.complete && plan.columns.some((column) => !values.has(column))) memory.plan = null;
-  const sensors = decodePlan(plan, values);
+  const sensors = decodePlan(plan, values, memory.levels);
   return {
     sensors: sensors.slice(0, DEVICE_SENSORS),
     complete: end.complete && sensors.length <= DEVICE_SENSORS,
   };
 }
 
-function decodePlan(plan: Plan, values: Values): SensorReading[] {
+function decodePlan(plan: Plan, values: Values, levels: Levels): SensorReading[] {
   const names = new Names(values);
   return withoutDoubles([
     ...plan.standards.flatMap(({ decode }) => decode(values, names)),
-    ...decodeTables(plan.tables, values, names),
+    ...decodeTables(plan.tables, values, names, levels),
   ]);
 }
 
