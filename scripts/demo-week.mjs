@@ -16,6 +16,7 @@ import { Measuring } from '@rollcall/collector/watch/measure/measuring';
 import { Target } from '@rollcall/collector/watch/target';
 import { lockFolder } from '@rollcall/host/lock';
 import { demoSite } from '@rollcall/lab/demo';
+import { lineTo } from '@rollcall/lab/demo/lines';
 import { shown } from '@rollcall/lab/sensors';
 import { carried } from '@rollcall/lab/traffic';
 import { systemClock } from '@rollcall/shared/clock';
@@ -91,8 +92,12 @@ function measured(device, deviceId) {
     for (let ping = 1; ping <= PINGS; ping++) {
       const then = since + ((at - since) * ping) / PINGS;
       const isDown = outages.some(({ agoMs, forMs }) => then >= now - agoMs && then < now - agoMs + forMs);
-      if (isDown) target.tally.missed();
-      else target.tally.answered(shown(device, 'round trip', ROUND_TRIP, localSeconds(then)));
+      const line = lineTo(device.name, localSeconds(then));
+      if (isDown || Math.random() < (line?.loss ?? 0)) target.tally.missed();
+      else {
+        const rtt = shown(device, 'round trip', ROUND_TRIP, localSeconds(then));
+        target.tally.answered(rtt + (line?.delayMs ?? 0));
+      }
     }
     if (device.access) measuring.read(target, reading(device, at), false, EVERY_MS.lastDay, () => undefined);
     else measuring.ping(target, at, EVERY_MS.lastDay);

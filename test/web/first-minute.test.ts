@@ -105,6 +105,36 @@ browserSuite('the first minute', () => {
   );
 
   it(
+    'measures what charts show: a full uplink, a port with errors, a branch with loss and latency',
+    async () => {
+      const { url, token } = JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8'));
+      const since = Math.floor(Date.now() / 1000) - 600;
+      /** The highest value of the last minutes. */
+      const most = async (box: string, metrics: string): Promise<number> => {
+        const get = async <T>(path: string) => {
+          const answer = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${token}` } });
+          return ((await answer.json()) as { data: T }).data;
+        };
+        const [device] = await get<{ id: string }[]>(`/api/devices?search=${box}`);
+        const path = `/api/metrics?deviceId=${device?.id}&metrics=${metrics}&from=${since}&step=60`;
+        const { series } = await get<{ series: { values: (number | null)[] }[] }>(path);
+        return Math.max(...series.flatMap(({ values }) => values.map((value) => value ?? 0)));
+      };
+      await vi.waitFor(
+        async () => {
+          expect(await most('edge-1', 'outUtilisation')).toBeGreaterThan(95);
+          expect(await most('access-2', 'inErrors')).toBeGreaterThan(0);
+          expect(await most('branch-1', 'loss')).toBeGreaterThan(10);
+          expect(await most('branch-1', 'rtt')).toBeGreaterThan(20);
+          expect(await most('branch-3', 'rtt')).toBeLessThan(20);
+        },
+        { timeout: CASE_MS, interval: 2_000 },
+      );
+    },
+    CASE_MS + PERSON_MS,
+  );
+
+  it(
     'has a week behind it: the rhythm of days, and what was down and is over',
     async () => {
       const { url, token } = JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8'));
