@@ -135,6 +135,7 @@ export interface LooseAnswer {
   data: any;
   totalCount?: number;
   status?: number;
+  extra?: unknown;
 }
 
 /** Calls one of a feature's handlers as the mount would: input through the operation's schemas, answer checked by them. */

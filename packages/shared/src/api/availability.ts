@@ -66,6 +66,25 @@ const availabilityQuery = z.strictObject({
 });
 export type AvailabilityQuery = z.output<typeof availabilityQuery>;
 
+/** States of availability, by the member that counts their seconds. */
+export const AVAILABILITY_STATES = ['up', 'down', 'maintenance', 'notObserved'] as const;
+export type AvailabilityState = (typeof AVAILABILITY_STATES)[number];
+/** Spans of one answer. */
+export const AVAILABILITY_SPANS_MOST = 10_000;
+
+const span = z
+  .strictObject({ from: time, to: time, state: z.enum(AVAILABILITY_STATES) })
+  .meta({ id: 'AvailabilitySpan' });
+export type AvailabilitySpan = z.infer<typeof span>;
+
+const spansQuery = z.strictObject({
+  deviceId: id.meta({ description: 'Required: whose states.' }),
+  interfaceId: z.uuid().optional().meta({ description: 'Of this interface of the device.' }),
+  from: asked.from,
+  to: asked.to,
+});
+export type AvailabilitySpansQuery = z.output<typeof spansQuery>;
+
 const description = `Every second has one state: maintenance before not observed, before down, before up.
 It follows from the events \`device.down\`, \`device.unreachable\` and \`interface.down\`, flapping ones included.`;
 
@@ -81,6 +100,18 @@ export const availabilityOperations = {
     data: availabilityEntry,
     envelope: 'list',
     extra: z.strictObject({ from: time, to: time }),
+    errors: ['not_found'],
+  },
+  'availability.spans': {
+    method: 'GET',
+    path: '/api/availability/spans',
+    tag: 'Metrics',
+    summary: 'When a device or an interface was in which of these states',
+    description: `In order of time, without holes: the lengths add up to the seconds of GET /api/availability. At most ${AVAILABILITY_SPANS_MOST}.`,
+    access: 'viewer',
+    query: spansQuery,
+    data: z.array(span),
+    envelope: 'item',
     errors: ['not_found'],
   },
   'availability.file': {

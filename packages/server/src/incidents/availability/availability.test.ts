@@ -1,4 +1,8 @@
-import type { Availability } from '@rollcall/shared/api/availability';
+import {
+  AVAILABILITY_STATES,
+  type Availability,
+  type AvailabilitySpan,
+} from '@rollcall/shared/api/availability';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { closeDatabases, databases } from '../../testing/database.ts';
@@ -20,8 +24,26 @@ describe.each(databases())('availability on %s', (_name, open) => {
   beforeEach(() => scene.begin(open));
   const deps = () => ({ db: scene.db, clock: scene.clock });
   const call = (...as: Parameters<typeof caller>) => asCaller(availabilityHandlers(deps()), caller(...as));
-  const read = async (query: Record<string, string>): Promise<Availability[]> =>
-    (await call()('availability.list', { query })).data;
+  const read = async (query: Record<string, string>): Promise<Availability[]> => {
+    const { data, extra } = await call()('availability.list', { query });
+    for (const entry of data) if (entry.deviceId) await adjoin(entry, extra as { from: number; to: number });
+    return data;
+  };
+  /** Its spans cover the period without a hole, and add up to the seconds of the entry. */
+  const adjoin = async (entry: Availability, { from, to }: { from: number; to: number }) => {
+    const { deviceId, interfaceId } = entry;
+    const query = {
+      deviceId: deviceId ?? '',
+      ...(interfaceId && { interfaceId }),
+      from: `${from}`,
+      to: `${to}`,
+    };
+    const spans: AvailabilitySpan[] = (await call()('availability.spans', { query })).data;
+    expect([from, ...spans.map((span) => span.to)]).toEqual([...spans.map((span) => span.from), to]);
+    const sum = (state: string) =>
+      spans.reduce((all, span) => all + (span.state === state ? span.to - span.from : 0), 0);
+    expect(AVAILABILITY_STATES.map(sum)).toEqual(of(entry));
+  };
   const of = (entry: Availability | undefined) =>
     entry && [entry.up, entry.down, entry.maintenance, entry.notObserved];
   const ofDevice = async (name: string, query: Record<string, string> = {}) =>

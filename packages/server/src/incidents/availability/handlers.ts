@@ -10,7 +10,7 @@ import { scopeOf } from '../../platform/db/list.ts';
 import type { Handlers } from '../../platform/http/handler.ts';
 import { Problem } from '../../platform/problem.ts';
 import { type Period, periodOf } from './period.ts';
-import { readAvailability } from './read.ts';
+import { readAvailability, readSpans } from './read.ts';
 
 const COLUMNS = ['from', 'to', 'site', 'device', 'interface', 'devices'];
 const STATES = ['up', 'down', 'maintenance', 'notObserved', 'availability'] as const;
@@ -21,7 +21,7 @@ export function availabilityHandlers({
 }: {
   db: Database;
   clock: Clock;
-}): Handlers<'availability.list' | 'availability.file'> {
+}): Handlers<'availability.list' | 'availability.spans' | 'availability.file'> {
   return {
     'availability.list': async ({ query, actor }) => {
       const period = periodOf(query, clock.now());
@@ -29,6 +29,9 @@ export function availabilityHandlers({
       const page = await readAvailability(db, query, { scope, period });
       return { ...page, extra: { from: period.from, to: period.until } };
     },
+    'availability.spans': async ({ query, actor }) => ({
+      data: await readSpans(db, query, { scope: scopeOf(actor), period: periodOf(query, clock.now()) }),
+    }),
     'availability.file': async ({ query, actor }) => {
       const period = periodOf(query, clock.now());
       const scope = scopeOf(actor, query.site);

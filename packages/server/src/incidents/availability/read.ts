@@ -1,7 +1,13 @@
 /** `GET /api/availability`: whose availability is asked, page by page, and what it was. */
 
 import { setImmediate as otherWork } from 'node:timers/promises';
-import type { Availability, AvailabilityQuery } from '@rollcall/shared/api/availability';
+import {
+  AVAILABILITY_SPANS_MOST,
+  AVAILABILITY_STATES,
+  type Availability,
+  type AvailabilityQuery,
+  type AvailabilitySpan,
+} from '@rollcall/shared/api/availability';
 import { inScope, type Page, Parameters, readPage, type Scope, seconds } from '../../platform/db/list.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { notFound, Problem } from '../../platform/problem.ts';
@@ -40,6 +46,55 @@ export async function readAvailability(
   const { data, totalCount } = await monitoredDevices(sql, siteId, asked, period);
   return { data: await ofDevices(sql, data, period), totalCount };
 }
+
+/** @throws Problem `not_found` without such a device or interface, `invalid_request` for too many spans */
+export async function readSpans(
+  sql: Sql,
+  { deviceId, interfaceId }: { deviceId: string; interfaceId?: string | undefined },
+  { scope, period }: { scope: Scope; period: Period },
+): Promise<AvailabilitySpan[]> {
+  const { siteId } = await findDevice(sql, deviceId, scope);
+  const interfaces = interfaceId !== undefined;
+  const facts = await readFacts(sql, { siteId, deviceIds: [deviceId], interfaces, period });
+  const known = interfaces
+    ? facts.ofInterface(await findPort(sql, { siteId, deviceId, id: interfaceId }))
+    : facts.ofDevice(deviceId);
+  const states = divide(known, period);
+  const spans = AVAILABILITY_STATES.flatMap((state) =>
+    states[state].map(({ from, until }) => ({ from, to: until, state })),
+  );
+  if (spans.length > AVAILABILITY_SPANS_MOST)
+    throw new Problem(
+      'invalid_request',
+      `${spans.length} spans are more than ${AVAILABILITY_SPANS_MOST}: ask for less time`,
+    );
+  return spans.sort((a, b) => a.from - b.from);
+}
+
+async function findPort(
+  sql: Sql,
+  { siteId, deviceId, id }: { siteId: string; deviceId: string; id: string },
+): Promise<Port> {
+  const [row] = await sql.query<Omit<PortRow, 'name'> & Record<string, unknown>>(
+    `SELECT id, first_seen AS "firstSeen", gone_at AS "goneAt" FROM interfaces
+     WHERE site_id = $1::uuid AND device_id = $2::uuid AND id = $3::uuid`,
+    [siteId, deviceId, id],
+  );
+  if (!row) throw notFound('interface');
+  return portOf(row, deviceId);
+}
+
+interface PortRow {
+  id: string;
+  name: string;
+  firstSeen: Date;
+  goneAt: Date | null;
+}
+const portOf = ({ id, firstSeen, goneAt }: Omit<PortRow, 'name'>, deviceId: string): Port => ({
+  id,
+  deviceId,
+  there: { from: seconds(firstSeen), until: goneAt === null ? Number.MAX_SAFE_INTEGER : seconds(goneAt) },
+});
 
 /** What of a question pages are made by. */
 const pageIn = ({ page, pageSize }: Asked) => ({ page, pageSize });
@@ -92,23 +147,20 @@ async function ofInterfaces(
   period: Period,
 ): Promise<Page<Availability>> {
   const { siteId, deviceId } = device;
-  const { data, totalCount }: Page<{ id: string; name: string; firstSeen: Date; goneAt: Date | null }> =
-    await readPage(sql, {
-      columns: 'id, name, first_seen AS "firstSeen", gone_at AS "goneAt"',
-      from: 'interfaces',
-      key: ['site_id', 'id'],
-      where: 'site_id = $1::uuid AND device_id = $2::uuid',
-      parameters: new Parameters([siteId, deviceId]),
-      filters: {},
-      query: pageIn(asked),
-      order: 'if_index, id',
-    });
+  const { data, totalCount }: Page<PortRow> = await readPage(sql, {
+    columns: 'id, name, first_seen AS "firstSeen", gone_at AS "goneAt"',
+    from: 'interfaces',
+    key: ['site_id', 'id'],
+    where: 'site_id = $1::uuid AND device_id = $2::uuid',
+    parameters: new Parameters([siteId, deviceId]),
+    filters: {},
+    query: pageIn(asked),
+    order: 'if_index, id',
+  });
   const facts = await readFacts(sql, { siteId, deviceIds: [deviceId], interfaces: true, period });
-  const entries = data.map(({ id, name, firstSeen, goneAt }) => {
-    const until = goneAt === null ? Number.MAX_SAFE_INTEGER : seconds(goneAt);
-    const port: Port = { id, deviceId, there: { from: seconds(firstSeen), until } };
-    const parts = parted(facts.ofInterface(port), period);
-    return { ...device, interfaceId: id, interface: name, devices: 1, ...shown(parts, period) };
+  const entries = data.map((row) => {
+    const parts = parted(facts.ofInterface(portOf(row, deviceId)), period);
+    return { ...device, interfaceId: row.id, interface: row.name, devices: 1, ...shown(parts, period) };
   });
   return { data: entries, totalCount };
 }

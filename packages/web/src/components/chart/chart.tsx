@@ -5,8 +5,8 @@ import 'uplot/dist/uPlot.min.css';
 import { usePreferences } from '../../preferences.ts';
 import { useShownScheme } from '../../scheme.ts';
 import classes from './chart.module.css';
-import { ChartTable, Legend } from './legend.tsx';
-import { described, type Line, tickText, valueRange, valueText } from './series.ts';
+import { BandLegend, ChartTable, Legend } from './legend.tsx';
+import { type BandSpan, described, type Line, tickText, valueRange, valueText } from './series.ts';
 
 /** A moment marked in a chart: an event. */
 export interface Mark {
@@ -23,6 +23,7 @@ export interface ChartProps {
   times: readonly number[];
   lines: readonly Line[];
   marks?: readonly Mark[];
+  band?: readonly BandSpan[] | undefined;
   /** The value axis reaches at least so far. */
   least?: number;
   /** A span of time was dragged over, Unix seconds. */
@@ -36,13 +37,14 @@ const SYNC = 'rollcall';
 
 /** Values over time: lines that one can point at and zoom by dragging, their figures, and the same as a table. */
 export function Chart(props: ChartProps) {
-  const { title, unit, times, lines } = props;
+  const { title, unit, times, lines, band = [] } = props;
   const [pointed, setPointed] = useState<number | null>(null);
   return (
     <figure className={classes.chart}>
       <Plot {...props} onPoint={setPointed} />
       <figcaption>
         <Legend lines={lines} unit={unit} at={pointed} times={times} />
+        <BandLegend band={band} at={times[pointed ?? -1]} />
         <ChartTable title={title} times={times} lines={lines} unit={unit} />
       </figcaption>
     </figure>
@@ -69,7 +71,7 @@ const ignore = () => undefined;
 
 /** Draws into the element of the returned ref; draws anew when the colours, the width or the lines change. */
 function usePlot(
-  { unit, times, lines, marks = [], least = 1, onZoom }: ChartProps,
+  { unit, times, lines, marks = [], band = [], least = 1, onZoom }: ChartProps,
   width: number,
   onPoint: (index: number | null) => void,
 ) {
@@ -77,8 +79,8 @@ function usePlot(
   const plot = useRef<uPlot | null>(null);
   const scheme = useShownScheme();
   const { zone } = usePreferences();
-  const kept = useRef({ marks, onZoom, onPoint });
-  kept.current = { marks, onZoom, onPoint };
+  const kept = useRef({ marks, band, onZoom, onPoint });
+  kept.current = { marks, band, onZoom, onPoint };
   const looks = JSON.stringify(lines.map(({ label, colour, isMirrored }) => [label, colour, isMirrored]));
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the values follow below without building the plot anew
@@ -96,8 +98,8 @@ function usePlot(
     };
   }, [unit, looks, least, width, zone, scheme]);
   const data = useMemo(() => aligned(times, lines), [times, lines]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: marks are read while it is drawn
-  useEffect(() => plot.current?.setData(data), [data, marks]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: marks and the band are read while it is drawn
+  useEffect(() => plot.current?.setData(data), [data, marks, band]);
   return element;
 }
 
@@ -127,7 +129,12 @@ interface Drawn {
   letters: number;
   zone: string;
   /** What may change without drawing anew. */
-  kept: () => { marks: readonly Mark[]; onZoom: ChartProps['onZoom']; onPoint: (i: number | null) => void };
+  kept: () => {
+    marks: readonly Mark[];
+    band: readonly BandSpan[];
+    onZoom: ChartProps['onZoom'];
+    onPoint: (i: number | null) => void;
+  };
 }
 
 function options({ unit, lines, least, width, height, letters, zone, kept }: Drawn): uPlot.Options {
@@ -181,9 +188,27 @@ function options({ unit, lines, least, width, height, letters, zone, kept }: Dra
           kept().onZoom?.(Math.floor(from), Math.ceil(to));
         },
       ],
-      draw: [(plot) => drawMarks(plot, kept().marks)],
+      draw: [(plot) => drawBand(plot, kept().band), (plot) => drawMarks(plot, kept().marks)],
     },
   };
+}
+
+/** Height of the band, px. */
+const BAND = 5;
+
+/** Along the bottom of the plot, over its whole width. */
+function drawBand(plot: uPlot, band: readonly BandSpan[]): void {
+  const { ctx, bbox } = plot;
+  const within = (at: number) =>
+    Math.min(Math.max(plot.valToPos(at, 'x', true), bbox.left), bbox.left + bbox.width);
+  const height = BAND * uPlot.pxRatio;
+  for (const { from, to, colour } of band) {
+    const [left, right] = [within(from), within(to)];
+    if (right <= left) continue;
+    ctx.fillStyle = colourOf(colour);
+    // Nothing that happened is thinner than a pixel.
+    ctx.fillRect(left, bbox.top + bbox.height - height, Math.max(right - left, uPlot.pxRatio), height);
+  }
 }
 
 function drawMarks(plot: uPlot, marks: readonly Mark[]): void {

@@ -1,2 +1,2 @@
 export { Chart, type Mark, Plot } from './chart.tsx';
-export { hasValues, type Line, lineOf, nothing, timesOf, valueText } from './series.ts';
+export { type BandSpan, hasValues, type Line, lineOf, nothing, timesOf, valueText } from './series.ts';

@@ -2,9 +2,9 @@ import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { download } from '../../download.ts';
 import { usePreferences } from '../../preferences.ts';
-import { absolute } from '../show/index.ts';
+import { absolute, duration } from '../show/index.ts';
 import classes from './chart.module.css';
-import { csvOf, figuresOf, gapText, type Line, valueText } from './series.ts';
+import { type BandSpan, csvOf, figuresOf, gapText, type Line, valueText } from './series.ts';
 
 /** What the lines are, with the value that is pointed at or, while none is, the figures of the whole time. */
 export function Legend({
@@ -44,6 +44,27 @@ export function Legend({
     </ul>
   );
 }
+
+/** What the colours of the band are, each with its time in all; the one that is pointed at stands out. */
+export function BandLegend({ band, at }: { band: readonly BandSpan[]; at: number | undefined }) {
+  const pointed = at === undefined ? undefined : band.find(({ from, to }) => from <= at && at < to);
+  const states = new Map(band.map(({ label, colour }) => [label, colour]));
+  if (states.size === 0) return null;
+  return (
+    <ul className={classes.legend}>
+      {[...states].map(([label, colour]) => (
+        <li key={label}>
+          <span className={classes.swatch} style={{ background: `var(${colour})` }} aria-hidden />
+          {pointed?.label === label ? <strong>{label}</strong> : <span>{label}</span>}
+          <span className="quiet">{duration(timeIn(band, label))}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const timeIn = (band: readonly BandSpan[], label: string): number =>
+  band.reduce((sum, span) => sum + (span.label === label ? span.to - span.from : 0), 0);
 
 /** The value of a line at a point of time, or why it has none. */
 function pointText(

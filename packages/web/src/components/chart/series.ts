@@ -17,6 +17,15 @@ export interface Line {
   gaps?: readonly MeasurementGap[];
 }
 
+/** A time in which something was in a state: a part of the band under the lines. Unix seconds. */
+export interface BandSpan {
+  from: number;
+  to: number;
+  label: string;
+  /** A CSS variable of the theme. */
+  colour: string;
+}
+
 /** The middle of every step, Unix seconds: there its value is drawn. */
 export const timesOf = ({ from, step, series }: MetricData): number[] =>
   Array.from({ length: series[0]?.values.length ?? 0 }, (_, i) => from + i * step + step / 2);

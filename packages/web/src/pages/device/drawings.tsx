@@ -1,9 +1,11 @@
+import type { AvailabilityState } from '@rollcall/shared/api/availability';
 import type { MetricData, MetricName } from '@rollcall/shared/api/measurements';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { apiQuery } from '../../api.ts';
 import {
+  type BandSpan,
   Chart,
   hasValues,
   type Line,
@@ -83,17 +85,38 @@ export function Drawings({
     ...apiQuery('measurements.get', { query: { deviceId, interfaceId, metrics, ...range } }),
     placeholderData: keepPreviousData,
   });
+  const band = useBand(deviceId, interfaceId, range);
   return (
     <Loaded query={measured}>
       {({ data }) => (
         <>
           {!interfaceId && <SlowAgent readings={data.readings} />}
           {drawings.map((drawing) => (
-            <Drawn key={drawing.title} {...drawing} {...shared} data={data} />
+            <Drawn key={drawing.title} {...drawing} {...shared} {...{ data, band }} />
           ))}
         </>
       )}
     </Loaded>
+  );
+}
+
+const STATES: Record<AvailabilityState, Pick<BandSpan, 'label' | 'colour'>> = {
+  up: { label: 'Up', colour: '--fill-ok' },
+  down: { label: 'Down', colour: '--fill-bad' },
+  maintenance: { label: 'In maintenance', colour: '--chart-2' },
+  notObserved: { label: 'Not observed', colour: '--fill-idle' },
+};
+const NO_BAND: readonly BandSpan[] = [];
+
+/** When it was up, down, in maintenance and not observed: the band under its charts. */
+function useBand(deviceId: string, interfaceId: string | undefined, range: Shared['range']) {
+  const spans = useQuery({
+    ...apiQuery('availability.spans', { query: { deviceId, interfaceId, ...range } }),
+    placeholderData: keepPreviousData,
+  }).data?.data;
+  return useMemo(
+    () => spans?.map(({ from, to, state }) => ({ from, to, ...STATES[state] })) ?? NO_BAND,
+    [spans],
   );
 }
 
@@ -129,13 +152,14 @@ function Drawn({
   data,
   zoom,
   marks,
-}: Drawing & Omit<Shared, 'range'> & { data: MetricData }) {
+  band,
+}: Drawing & Omit<Shared, 'range'> & { data: MetricData; band: readonly BandSpan[] }) {
   const { times, drawn } = useDrawn(lines, data);
   return (
     <Panel title={title}>
       {hasValues(drawn) ? (
         <Chart
-          {...{ title, unit, times, marks }}
+          {...{ title, unit, times, marks, band }}
           {...(least === undefined ? {} : { least })}
           lines={drawn}
           onZoom={zoom}

@@ -49,7 +49,7 @@ export function Performance({ device }: { device: DeviceDetail }) {
             Zoom out
           </Button>
         )}
-        <p>Drag over a chart to zoom in. Dashed lines are events.</p>
+        <p>Drag over a chart to zoom in. Dashed lines are events; the band below is its state.</p>
       </div>
       <div className="columns">
         <div className="stack">
