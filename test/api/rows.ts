@@ -199,11 +199,13 @@ export const rows = {
   'measurements.current': { outside: 'nothing' },
   'measurements.top': { query: () => 'metric=in', outside: 'nothing' },
   'availability.list': { query: (world) => `of=devices&deviceId=${world.id.device}`, outside: 404 },
+  'availability.spans': { query: (world) => `deviceId=${world.id.device}`, outside: 404 },
   'availability.file': { query: (world) => `of=interfaces&deviceId=${world.id.device}`, outside: 404 },
 
   'events.list': { outside: 'nothing' },
   'changes.list': { outside: 'nothing' },
   'events.get': { param: on('event'), outside: 404 },
+  'events.chart': { param: on('event'), outside: 404 },
   'events.acknowledge': { param: on('event'), outside: 404 },
   'events.close': { param: on('event'), outside: 404 },
   'cases.list': { outside: 'nothing' },

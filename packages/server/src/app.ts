@@ -145,6 +145,7 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
       { what: 'checking this server', everyMs: 30_000, run: features.selfCheck },
       { what: 'rolling up samples', everyMs: 30_000, run: measurements.rollUp },
       { what: 'writing samples to their engine', everyMs: 5_000, run: measurements.ship },
+      { what: 'keeping the charts of events', everyMs: 10_000, run: measurements.keepEventCharts },
       { what: 'deleting old measurements', everyMs: HOUR_MS, run: measurements.forget },
       {
         what: 'finding endpoints that moved',

@@ -954,6 +954,17 @@ CREATE INDEX "events_outages" ON "events" ("site_id", (COALESCE("closed_at", 'in
 CREATE INDEX "events_changes" ON "events" ("timestamp", "id") INCLUDE ("site_id")
   WHERE "kind" IN ('device.new', 'device.gone', 'device.renumbered', 'device.moved', 'device.swapped', 'device.upgraded', 'device.changed', 'device.addresses', 'device.hardware', 'device.vlans', 'device.merged', 'device.split', 'device.rebooted', 'interface.added', 'interface.removed', 'interface.changed', 'interface.shut', 'interface.speed', 'interface.duplex', 'neighbour.changed', 'address.moved', 'address.conflict');
 
+CREATE TABLE "event_charts" (
+    "site_id" UUID NOT NULL,
+    "event_id" UUID NOT NULL,
+    "due_at" TIMESTAMPTZ(3),
+    "data" JSONB,
+    CONSTRAINT "event_charts_pkey" PRIMARY KEY ("site_id", "event_id"),
+    CONSTRAINT "event_charts_site_id_event_id_fkey" FOREIGN KEY ("site_id", "event_id") REFERENCES "events" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+-- Partial: what is to be kept is little among what is.
+CREATE INDEX "event_charts_due" ON "event_charts" ("due_at") WHERE "due_at" IS NOT NULL;
+
 CREATE TABLE "conditions" (
     "site_id" UUID NOT NULL,
     "dedup_key" TEXT NOT NULL,

@@ -12,6 +12,7 @@ import type { Audit, RecordChanges } from '../ports.ts';
 import { currentText } from './current.ts';
 import { openEngine } from './engine/query.ts';
 import { createShipper } from './engine/ship.ts';
+import { keepEventCharts, readEventChart } from './event-charts.ts';
 import { csvOf } from './file.ts';
 import { type LimitIds, limitHandlers } from './limits/handlers.ts';
 import { readMeasurements } from './read.ts';
@@ -42,6 +43,7 @@ export function createMeasurementFeature({ db, clock, log, recordChanges, audit,
     | 'measurements.top'
     | 'measurements.current'
     | 'sensors.list'
+    | 'events.chart'
     | LimitIds
   > = {
     ...limitHandlers({ db, clock, audit }),
@@ -72,6 +74,9 @@ export function createMeasurementFeature({ db, clock, log, recordChanges, audit,
         },
       };
     },
+    'events.chart': async ({ params: { id }, actor }) => ({
+      data: await readEventChart(db, { id, scope: scopeOf(actor), read }),
+    }),
     'sensors.list': async ({ query, actor }) => listSensors(db, query, scopeOf(actor, query.site)),
   };
   return {
@@ -83,6 +88,8 @@ export function createMeasurementFeature({ db, clock, log, recordChanges, audit,
       await shipper?.ship();
       await shipper?.forget();
     },
+    /** Bounded; to be called again and again. */
+    keepEventCharts: () => keepEventCharts(db, clock, read),
     forget: () => forgetChunks({ db, clock, log, days }),
   };
 }

@@ -9,6 +9,7 @@ import { collectorOperations } from './collectors.ts';
 import { credentialOperations } from './credentials.ts';
 import { deliveryOperations } from './deliveries.ts';
 import { endpointOperations } from './endpoints.ts';
+import { eventChartOperations } from './event-charts.ts';
 import { exportOperations } from './exports.ts';
 import { incidentOperations } from './incidents.ts';
 import { interfaceOperations } from './interfaces.ts';
@@ -49,6 +50,7 @@ export const operations = {
   ...thresholdOperations,
   ...availabilityOperations,
   ...incidentOperations,
+  ...eventChartOperations,
   ...changeOperations,
   ...maintenanceOperations,
   ...deliveryOperations,

@@ -1,4 +1,5 @@
 /** The bulk statements of events and conditions: one per table and verb, rows as one JSON parameter. */
+import { CHART_POINTS, CHART_POINTS_BEFORE, chartedKind, chartStep } from '@rollcall/shared/event-charts';
 import { EventStatus } from '@rollcall/shared/model';
 import type { Sql } from '../../platform/db/sql.ts';
 import type { ReadPresent } from '../../ports.ts';
@@ -95,6 +96,23 @@ export async function insertEvents(
     stored.filter((row) => row.status < EventStatus.closed).map((row) => [row.dedupKey, row.id]),
   );
   return new Map(events.map(({ id, key }) => [id, ids.has(id) ? id : (live.get(key) ?? id)]));
+}
+
+/** Asks for the charts of events that were stored: kept when what follows them was measured. */
+export async function askCharts(sql: Sql, siteId: string, events: readonly FreshEvent[]): Promise<void> {
+  const rows = events.flatMap(({ id, code, body, firstSeen }) => {
+    const kind = chartedKind(code, body.details);
+    if (kind === null) return [];
+    const afterMs = (CHART_POINTS - CHART_POINTS_BEFORE + 1) * chartStep(kind) * 1000;
+    return [{ id, due: iso(firstSeen + afterMs) }];
+  });
+  if (rows.length === 0) return;
+  await sql.query(
+    `INSERT INTO event_charts (site_id, event_id, due_at)
+     SELECT $1::uuid, r.id, r.due FROM jsonb_to_recordset($2::jsonb) AS r(id uuid, due timestamptz) ORDER BY r.id
+     ON CONFLICT DO NOTHING`,
+    [siteId, JSON.stringify(rows)],
+  );
 }
 
 /** Counts stored events up. */

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useNow } from '../../components/show/index.ts';
 import { Drawings, OF_DEVICE, OF_INTERFACE } from '../device/drawings.tsx';
+import { EventChart, isCharted } from '../events/event-chart.tsx';
 import { courseOf } from './course.ts';
 
 /** Before the trouble began and after it was over, seconds. */
@@ -10,7 +11,10 @@ const MARGIN_S = 1_800;
 /** Charts that grow are drawn anew this often at most, seconds. */
 const GRAIN_S = 300;
 
-/** What was measured around the trouble: of the interface that it began with, else of the device. */
+/** Charts that were kept with the first events of a case. */
+const KEPT_MOST = 2;
+
+/** What was measured around the trouble: kept with its events, and of the interface that it began with, else of the device. */
 export function Around({ one }: { one: CaseDetail }) {
   const navigate = useNavigate();
   const now = Math.ceil(useNow() / 1000 / GRAIN_S) * GRAIN_S;
@@ -24,6 +28,10 @@ export function Around({ one }: { one: CaseDetail }) {
     () => one.events.map(({ firstSeen, severity }) => ({ at: firstSeen, colour: `--sev-${severity}` })),
     [one.events],
   );
+  const measured = one.events
+    .filter(isCharted)
+    .sort((a, b) => a.firstSeen - b.firstSeen)
+    .slice(0, KEPT_MOST);
   if (!deviceId) return null;
   const { begunAt, lasted } = courseOf(one, now);
   const range = {
@@ -37,10 +45,15 @@ export function Around({ one }: { one: CaseDetail }) {
       search: { tab: 'performance', interface: interfaceId, from: String(from), to: String(to) },
     });
   return (
-    <Drawings
-      {...{ deviceId, range, zoom, marks }}
-      {...(interfaceId && { interfaceId })}
-      drawings={(interfaceId ? OF_INTERFACE : OF_DEVICE).slice(0, 2)}
-    />
+    <>
+      {measured.map((event) => (
+        <EventChart key={event.id} event={event} title={event.message} />
+      ))}
+      <Drawings
+        {...{ deviceId, range, zoom, marks }}
+        {...(interfaceId && { interfaceId })}
+        drawings={(interfaceId ? OF_INTERFACE : OF_DEVICE).slice(0, 2)}
+      />
+    </>
   );
 }

@@ -1,7 +1,7 @@
 import type { Event } from '@rollcall/shared/api/incidents';
 import { IconBriefcase, IconCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { useSiteName } from '../../choices.ts';
 import { Acknowledge, IconButton, UNTIL } from '../../components/controls/index.ts';
@@ -23,6 +23,9 @@ import { count } from '../../format.ts';
 import { useMay } from '../../session.tsx';
 import { useAction } from '../../use-action.ts';
 import { NewCase } from '../cases/new-case.tsx';
+
+/** With the charts, which are loaded where they are drawn. */
+const EventChart = lazy(() => import('./event-chart.tsx').then((module) => ({ default: module.EventChart })));
 
 /** One event beside the list: what, since when, what changed, and what can be done about it. */
 export function EventSide({ id, onClose }: { id: string; onClose: () => void }) {
@@ -98,6 +101,9 @@ function EventFacts({ event }: { event: Event }) {
           </Fact>
         ))}
       </Facts>
+      <Suspense>
+        <EventChart event={event} />
+      </Suspense>
       <Changed before={before} after={after} />
     </>
   );
