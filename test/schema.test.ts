@@ -54,7 +54,13 @@ const LISTS: Record<string, readonly string[]> = {
   'CollectorStream.stream': STREAMS,
   'DeadLetter.stream': STREAMS,
   'Gap.stream': STREAMS,
-  'Gap.reason': union<GapObservation['reason']>({ bytes: true, age: true, disk: true, damaged: true }),
+  'Gap.reason': union<GapObservation['reason']>({
+    bytes: true,
+    age: true,
+    disk: true,
+    damaged: true,
+    time: true,
+  }),
   'Device.status': DEVICE_STATUSES,
   'Device.snmpVersion': union<NonNullable<DeviceObservation['snmpVersion']>>({
     v1: true,

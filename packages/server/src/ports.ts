@@ -39,6 +39,19 @@ export interface Measured {
   at: number;
 }
 
+/** Stores measurements of a collector's batch. */
+export type ApplySamples = (
+  sql: Sql,
+  samples: readonly Measured[],
+  from: { siteId: string; collectorId: string },
+) => Promise<StoredSamples>;
+export interface StoredSamples {
+  /** Where they cross the thresholds that apply to them. */
+  changes: readonly Change[];
+  /** Those that have no time: too late, in the future, or at the time of another one, as a clock makes them that was set. */
+  refused: readonly Measured[];
+}
+
 /** Records changes as events and cases, in the transaction that stores what they speak of. */
 export type RecordChanges = (sql: Sql, changes: readonly Change[]) => Promise<void>;
 

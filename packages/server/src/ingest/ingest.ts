@@ -24,7 +24,7 @@ import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { rateLimitedLog } from '../platform/ops/rate-limited-log.ts';
 import { reached } from '../platform/ops/stage.ts';
-import type { Measured, RecordChanges } from '../ports.ts';
+import type { ApplySamples, RecordChanges } from '../ports.ts';
 import { storeRefused } from './gaps.ts';
 import { type Happened, storeHappened } from './happened.ts';
 import { chooseAddresses } from './identity/scan-addresses.ts';
@@ -65,15 +65,8 @@ export interface IngestDeps {
   rules: () => Rules;
   applyOutcomes: (sql: Sql, outcomes: OutcomesObservation, from: From) => Promise<void>;
   applyJobEnd: (sql: Sql, end: JobEndObservation, from: From) => Promise<void>;
-  /**
-   * Stores measurements, and answers where they cross thresholds, and which have no time. They wait for no lock of the
-   * site.
-   */
-  applySamples: (
-    sql: Sql,
-    samples: readonly Measured[],
-    from: Omit<From, 'at'>,
-  ) => Promise<{ changes: readonly Change[]; refused: readonly Measured[] }>;
+  /** They wait for no lock of the site. */
+  applySamples: ApplySamples;
   /** Turns changes into events and cases, inside the transaction that stores what they speak of. */
   recordChanges: RecordChanges;
   /** Called after a commit that changed what links are made of. */

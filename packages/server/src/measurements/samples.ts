@@ -6,7 +6,7 @@ import { LEAST_SPEED_BPS, PORT_COUNTERS, type PortGap, type Samples } from '@rol
 import { type Change, SENSOR_TROUBLES } from '../changes.ts';
 import { readSiteSettings } from '../platform/db/site-settings.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import type { Measured, ReadPresent } from '../ports.ts';
+import type { Measured, ReadPresent, StoredSamples } from '../ports.ts';
 import { readBaselines, readUsualPackets } from './baselines.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
 import { limitsOf, ofTags, saidOf } from './limits/resolve.ts';
@@ -72,13 +72,6 @@ interface StoreContext extends HowSamplesAreKept {
   collectorId: string;
   now: number;
   readPresent: ReadPresent;
-}
-
-export interface StoredSamples {
-  /** Where they cross the thresholds that apply to them. */
-  changes: Change[];
-  /** Those that have no time: too late, in the future, or at the time of another one, as a clock makes them that was set. */
-  refused: Measured[];
 }
 
 /** Stores samples of a collector's batch; those of devices that are no more are left out. */

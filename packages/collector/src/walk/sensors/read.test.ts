@@ -78,7 +78,11 @@ describe('reading an agent', () => {
     const objects = box(24);
     const agent = await agentWith(objects);
     const session = await sessionTo(agent);
-    const subject = { sysObjectId: '1.3.6.1.4.1.318.1.3.27', memory: { plan: null, learntAt: 0, levels: new Set<string>() }, budget };
+    const subject = {
+      sysObjectId: '1.3.6.1.4.1.318.1.3.27',
+      memory: { plan: null, learntAt: 0, levels: new Set<string>() },
+      budget,
+    };
     await readSensors(session, subject);
     for (const column of [1, 2, 3, 4, 5]) delete objects[`${SENSOR}.${column}.5`];
     expect((await readSensors(session, subject)).sensors).toHaveLength(2);
@@ -108,7 +112,11 @@ describe.skipIf(!available)('reading a real snmpd', () => {
     const snmpd = await startSnmpd(['rocommunity public']);
     closing.push(() => snmpd.stop());
     const session = await sessionTo(snmpd);
-    const subject = { sysObjectId: '1.3.6.1.4.1.8072.3.2.10', memory: { plan: null, learntAt: 0, levels: new Set<string>() }, budget };
+    const subject = {
+      sysObjectId: '1.3.6.1.4.1.8072.3.2.10',
+      memory: { plan: null, learntAt: 0, levels: new Set<string>() },
+      budget,
+    };
     const { sensors, complete } = await readSensors(session, subject);
     expect(complete).toBe(true);
     for (const sensor of sensors)
