@@ -218,6 +218,58 @@ describe.each([NONE, ...engines] as const)('measurements kept by %s', (name) => 
     expect(own).toMatchObject([{ deviceName: 'sw', interfaceName: 'eth0', value: 8000, unit: 'bit/s' }]);
   });
 
+  it.skipIf(name === NONE)('questions of dashboards in PromQL, as everybody asks that engine', async () => {
+    /** Value and labels of every series at a time. */
+    const promql = async (query: string, at: number) => {
+      const words = new URLSearchParams({ query, time: seconds(at) });
+      const answer = await fetch(`${engine?.query}/api/v1/query?${words}`);
+      const { data } = (await answer.json()) as {
+        data: { result: { metric: Record<string, string>; value: [number, string] }[] };
+      };
+      return data.result.map(({ metric, value }) => ({ metric, value: close([Number(value[1])])[0] }));
+    };
+    const received = 'rollcall_interface_receive_bytes_per_second';
+    const [own, port] = [`{device_id="${deviceId}"}`, `{interface_id="${eth0}"}`];
+    const eleven = START + 11 * HOUR - 60_000;
+    const values = async (query: string, at: number) => (await promql(query, at)).map(({ value }) => value);
+    expect(await values(`8 * avg_over_time(${received}${port}[10m])`, eleven)).toEqual([11_000]);
+    expect(await values(`8 * max by (site_id) (max_over_time(${received}${own}[1d]))`, START + DAY)).toEqual([
+      24_000,
+    ]);
+    expect(await values(`8 * quantile_over_time(0.95, ${received}${port}[1h])`, eleven)).toEqual([11_000]);
+    const sent = 'rollcall_interface_transmit_bytes_per_second';
+    expect(await values(`8 * sum by (device_id) (${sent}${own})`, eleven)).toEqual([1000]);
+    expect(await values(`1000 * rollcall_device_rtt_seconds${own}`, eleven)).toEqual([2]);
+    expect(await values(`100 * rollcall_device_ping_loss_ratio${own}`, eleven)).toEqual([25]);
+    const [busiest] = await promql(`topk(1, ${received}${own})`, eleven);
+    expect(busiest?.metric).toMatchObject({ site_id: siteId, device_id: deviceId, interface_id: eth0 });
+    // What was not measured is no line, and an interval that is not known says why.
+    expect(await values(`${received}${port}`, START + 5.5 * HOUR)).toEqual([]);
+    expect(await promql(`rollcall_sample_gap_seconds${own}`, START + 603 * 60_000)).toMatchObject([
+      { metric: { reason: 'restarted' }, value: 60 },
+    ]);
+  });
+
+  it('sensors', async () => {
+    const began = START + 2 * DAY + 4 * HOUR;
+    now = began + 600_000;
+    for (const [i, value] of [41, 42].entries()) {
+      const at = began + i * 300_000;
+      const sensors = [{ key: '1.3.6.1.4.1.9.1', kind: 'temperature' as const, name: 'Inlet', value }];
+      const { observation } = minute(at, null);
+      const { ping: _, ports: __, ...rest } = observation;
+      await store({ at, observation: { ...rest, overMs: 300_000, sensors } as never });
+    }
+    await everything();
+    now = began + 4 * HOUR;
+    await everything();
+    const query = { deviceId, metrics: 'sensor', step: '300' };
+    const asked = { from: seconds(began - 300_000), to: seconds(began + 300_000) };
+    const request = { query: { ...query, ...asked } };
+    const { data } = await asCaller(feature.handlers, caller())('measurements.get', request);
+    expect(data.series).toMatchObject([{ sensorName: 'Inlet', unit: '°C', values: [41, 42] }]);
+  });
+
   it('nothing of another device', async () => {
     const [other = ''] = await addDevices(db, [{ site_id: siteId, name: 'other' }]);
     const query = { deviceId: other, metrics: 'rtt', from: seconds(START), to: seconds(START + DAY) };
