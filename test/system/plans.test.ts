@@ -217,7 +217,6 @@ describe.each(databases().slice(-1))('query plans on %s', (_name, open) => {
     ['changes.list', {}],
     ['changes.list', { site }],
     ['changes.list', { device }],
-    ['changes.list', { endpoints: '0' }],
     ['changes.list', { endpoints: '1' }, [site]],
     ['changes.list', { kind: 'endpoint.moved', device }],
     ['availability.list', { of: 'devices', site }],

@@ -87,7 +87,8 @@ const changeQuery = z.strictObject({
   device: z.uuid().optional(),
   kind: repeated(z.enum([...CHANGE_KINDS, ...ENDPOINT_CHANGE_KINDS]).meta({ id: 'ChangeKind' })).optional(),
   endpoints: wholeNumber(0, 1).optional().meta({
-    description: '0: all but those of endpoints; 1: those of endpoints alone.',
+    description:
+      '1: those of endpoints too. They are many: without it they come only where `kind` names one of theirs.',
   }),
   from: queryTime.optional().meta({ description: 'Unix seconds; 24 hours before `to` when absent.' }),
   to: queryTime.optional().meta({ description: 'Unix seconds; now when absent.' }),
@@ -102,7 +103,7 @@ export const changeOperations = {
     tag: 'Changes',
     summary: 'What changed in the inventory, newest first',
     description:
-      'Devices, interfaces, addresses, neighbours and endpoints that came, went or are different, as collectors saw it.',
+      'Devices, interfaces, addresses, neighbours and, where they are asked for, endpoints that came, went or are different, as collectors saw it.',
     access: 'viewer',
     query: changeQuery,
     data: change,

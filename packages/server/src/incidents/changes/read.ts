@@ -45,9 +45,10 @@ const OF_ENDPOINTS = `SELECT e.site_id, e.id, e.at AS timestamp, e.kind, e.devic
 function sourceOf({ kind, endpoints }: Pick<ChangeQuery, 'kind' | 'endpoints'>, where = 'true'): string {
   const wanted = (kinds: readonly string[]) =>
     kind === undefined || kind.some((each) => kinds.includes(each));
+  const withEndpoints = endpoints === undefined ? kind !== undefined : endpoints === 1;
   const sources = [
-    ...(endpoints !== 1 && wanted(CHANGE_KINDS) ? [OF_EVENTS + where] : []),
-    ...(endpoints !== 0 && wanted(ENDPOINT_CHANGE_KINDS) ? [OF_ENDPOINTS + where] : []),
+    ...(wanted(CHANGE_KINDS) ? [OF_EVENTS + where] : []),
+    ...(withEndpoints && wanted(ENDPOINT_CHANGE_KINDS) ? [OF_ENDPOINTS + where] : []),
   ];
   return `(${sources.length === 0 ? `${OF_EVENTS}false` : sources.join(' UNION ALL ')}) e`;
 }

@@ -99,15 +99,7 @@ const VIEWS = [
   { name: 'Endpoints that moved', search: { kind: 'endpoint.moved' } },
 ];
 
-const ENDPOINT_CHOICES = [
-  { value: 'shown', label: 'Shown too' },
-  { value: 'only', label: 'Only these' },
-];
-/** Those of endpoints drown all others: they are shown where somebody asks for them. */
-function endpointsOf({ kind, endpoints }: { kind?: string | undefined; endpoints?: string | undefined }) {
-  if (endpoints === 'only') return '1';
-  return endpoints === 'shown' || kind ? undefined : '0';
-}
+const ENDPOINT_CHOICES = [{ value: '1', label: 'Shown' }];
 
 const MODES = [
   { value: 'list', label: 'List', icon: IconList },
@@ -123,7 +115,7 @@ export function Changes() {
   const at = momentOf(typed);
   const moment = { at, onChange: (next: string | undefined) => change({ at: next }) };
   const range = useMemo(() => rangeOf({ last, from, to }, Date.now(), at), [last, from, to, at]);
-  const query = { ...filters, endpoints: endpointsOf(filters), ...range };
+  const query = { ...filters, ...range };
   const source = usePagedList('changes.list', query);
   const close = useCallback(() => setPicked(undefined), []);
   return (

@@ -83,12 +83,13 @@ function turn({ fields }: Sum, name: string, before: unknown, after: unknown): v
   fields.set(name, { before: known ? known.before : (before ?? null), after: after ?? null });
 }
 
-/** Where an endpoint was; of one that was not there null. */
+/** Where an endpoint was; null: it was not there, and its side says nothing of ports. */
 function portsOf(side: unknown): string | null {
-  const { ports = [], goneAt = null } = membersOf(side) as Partial<EndpointPorts> & {
+  const { ports, goneAt = null } = membersOf(side) as Partial<EndpointPorts> & {
     goneAt?: number | null;
   };
-  if (goneAt !== null || ports.length === 0) return null;
+  if (goneAt !== null || !ports) return null;
+  if (ports.length === 0) return 'a port that is not known';
   return ports.map(({ device, port, ifIndex }) => `${device} ${port ?? ifIndex}`).join(' or ');
 }
 
@@ -98,6 +99,8 @@ function textOf(one: unknown): string {
   const { vlan, name, class: kind, model, serialNumber } = one as Members;
   return [vlan, name ?? kind, model, serialNumber].filter(Boolean).join(' ');
 }
+
+const NOWHERE = { deviceId: null, device: null, interface: null };
 
 function differenceOf(key: string, { first, there, fields, lists, changes }: Sum): Difference | null {
   const turned = [...fields]
@@ -111,6 +114,12 @@ function differenceOf(key: string, { first, there, fields, lists, changes }: Sum
   }
   const presence = !there || there.before === there.after ? null : there.after ? 'new' : 'gone';
   if (presence === null && turned.length === 0) return null;
-  const { site, deviceId, device, interface: port } = first;
+  // An endpoint may have been at several: the field says at which.
+  const {
+    site,
+    deviceId,
+    device,
+    interface: port,
+  } = first.endpoint === null ? first : { ...first, ...NOWHERE };
   return { key, site, deviceId, device, interface: port, presence, fields: turned, changes };
 }
