@@ -94,6 +94,52 @@ describe('devices for Ansible', () => {
     const { _meta } = JSON.parse(JSON.stringify(ansibleInventory(two)));
     expect(Object.keys(_meta.hostvars)).toEqual(['core-1 (10.0.0.1)', 'core-1 (10.0.0.2)', '__proto__']);
   });
+
+  const hosts = (devices: Partial<ExportedDevice>[]) => {
+    const inventory = ansibleInventory(devices.map((each, at) => device({ id: `d${at}`, ...each }))) as {
+      _meta: { hostvars: Record<string, { ansible_host: string }> };
+      class_switch: { hosts: string[] };
+    };
+    expect(inventory.class_switch.hosts).toEqual(Object.keys(inventory._meta.hostvars));
+    return Object.entries(inventory._meta.hostvars).map(([name, { ansible_host }]) => [name, ansible_host]);
+  };
+
+  it.each([
+    ['core{1', 'core_1'],
+    ['core_1', 'core}1'],
+  ])('of names that are one without braces are told apart: %s and %s', (one, two) => {
+    const both = [
+      { name: one, address: '10.0.0.1' },
+      { name: two, address: '10.0.0.2' },
+    ];
+    expect(hosts(both)).toEqual([
+      ['core_1 (10.0.0.1)', '10.0.0.1'],
+      ['core_1 (10.0.0.2)', '10.0.0.2'],
+    ]);
+  });
+
+  it('of one name and one address are told apart by site, and in one site by id', () => {
+    expect(hosts([{ site: 'north' }, { site: 'south' }, { site: 'south' }])).toEqual([
+      ['core-1 (10.0.0.1, north)', '10.0.0.1'],
+      ['core-1 (d1)', '10.0.0.1'],
+      ['core-1 (d2)', '10.0.0.1'],
+    ]);
+  });
+
+  it('attack: a device that names itself as another would be told apart receives nothing of it', () => {
+    const core = [{ address: '10.0.0.1' }, { address: '10.0.0.2' }];
+    const attackers = [
+      { name: 'core-1 (10.0.0.1)', address: '10.6.6.1' },
+      { name: 'core-1 (10.0.0.1, Head Office)', address: '10.6.6.2' },
+      { name: 'core-1 (d0)', address: '10.6.6.3' },
+    ];
+    const named = hosts([...core, ...attackers]);
+    expect(named.slice(0, 2)).toEqual([
+      ['core-1 (d0)', '10.0.0.1'],
+      ['core-1 (10.0.0.2)', '10.0.0.2'],
+    ]);
+    expect(named.slice(2)).toEqual(attackers.map(({ name, address }) => [`${name} (${address})`, address]));
+  });
 });
 
 describe('devices for Oxidized', () => {

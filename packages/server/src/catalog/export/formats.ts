@@ -56,19 +56,38 @@ const ANSIBLE: Record<string, string> = {
   VyOS: 'vyos.vyos.vyos',
 };
 
+/** Names of a host, the shorter first. No two devices have the last: its end is the id. */
+const hostNamesOf = ({ id, name, address, site }: ExportedDevice): string[] =>
+  [name, `${name} (${address})`, `${name} (${address}, ${site})`, `${name} (${id})`].map((each) =>
+    each.replace(/[{}]/g, '_'),
+  );
+
 /**
- * What an inventory script prints for `--list`. Two hosts of one name are told apart by their address. Devices choose
- * their texts themselves, and Ansible runs what stands between two braces: no name of a host has any, and a value that
- * has is marked as one that is no template.
+ * A name for each device that no other has. Where two would have one, neither gets it: devices choose their names
+ * themselves, and none may receive what is meant for another.
+ */
+function hostNames(devices: readonly ExportedDevice[]): string[] {
+  const choices = devices.map(hostNamesOf);
+  for (;;) {
+    const names = choices.map(([name = '']) => name);
+    const counts = new Map<string, number>();
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const longer = choices.filter(([name = '', next]) => next !== undefined && (counts.get(name) ?? 0) > 1);
+    if (longer.length === 0) return names;
+    for (const choice of longer) choice.shift();
+  }
+}
+
+/**
+ * What an inventory script prints for `--list`. Devices choose their texts themselves, and Ansible runs what stands
+ * between two braces: no name of a host has any, and a value that has is marked as one that is no template.
  */
 export function ansibleInventory(devices: readonly ExportedDevice[]): Record<string, unknown> {
-  const names = new Map<string, number>();
-  for (const { name } of devices) names.set(name, (names.get(name) ?? 0) + 1);
+  const names = hostNames(devices);
   const hosts = new Map<string, Record<string, unknown>>();
   const groups = new Map<string, string[]>();
-  for (const device of devices) {
-    const name = device.name.replace(/[{}]/g, '_');
-    const host = (names.get(device.name) ?? 0) > 1 ? `${name} (${device.address})` : name;
+  for (const [at, device] of devices.entries()) {
+    const host = names[at] as string;
     hosts.set(host, hostVariables(device));
     for (const group of groupsOf(device)) groups.set(group, [...(groups.get(group) ?? []), host]);
   }
