@@ -17,7 +17,8 @@ import type { Request } from './request.ts';
 import { sampleCase, testPayload } from './sample.ts';
 import { postWebhook } from './webhook.ts';
 
-const NOW = Date.UTC(2026, 10, 20, 12);
+/** Alertmanager judges by the clock what is over. */
+const NOW = Date.now();
 const OPENED = sampleCase(NOW, 'https://rollcall.example.net');
 type Case = Payload['data']['case'];
 const turned = (
@@ -97,6 +98,8 @@ describe.each(Object.keys(RECEIVERS) as (keyof typeof RECEIVERS)[])('%s', (forma
 });
 
 const ALERTMANAGER = '/usr/bin/prometheus-alertmanager';
+/** Until it listens, on a busy machine. */
+const START_MS = 120_000;
 if (!existsSync(ALERTMANAGER)) skipped('Alertmanager itself: install prometheus-alertmanager');
 
 describe.skipIf(!existsSync(ALERTMANAGER))('Alertmanager', () => {
@@ -104,24 +107,23 @@ describe.skipIf(!existsSync(ALERTMANAGER))('Alertmanager', () => {
   let child: ChildProcess;
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-alertmanager-'));
   beforeAll(async () => {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await once(probe, 'listening');
-    const { port } = probe.address() as AddressInfo;
-    await new Promise((resolve) => probe.close(resolve));
     const file = join(folder, 'alertmanager.yml');
     writeFileSync(file, 'route: { receiver: nobody }\nreceivers: [{ name: nobody }]\n');
-    url = `http://127.0.0.1:${port}`;
     const words = [
       ...[`--config.file=${file}`, `--storage.path=${join(folder, 'data')}`],
-      ...[`--web.listen-address=127.0.0.1:${port}`, '--cluster.listen-address='],
+      ...['--web.listen-address=127.0.0.1:0', '--cluster.listen-address='],
     ];
-    child = spawn(ALERTMANAGER, words, { stdio: 'ignore' });
-    const ready = () =>
-      fetch(`${url}/-/ready`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    while (!(await ready())) await sleep(100);
+    child = spawn(ALERTMANAGER, words, { stdio: ['ignore', 'ignore', 'pipe'] });
+    let log = '';
+    child.stderr?.on('data', (text) => (log += text));
+    const address = () => /"Listening on" address=(127\.0\.0\.1:\d+)/.exec(log)?.[1];
+    const end = Date.now() + START_MS;
+    while (!address()) {
+      if (child.exitCode !== null || Date.now() > end)
+        throw new Error(`Alertmanager does not listen: ${log}`);
+      await sleep(100);
+    }
+    url = `http://${address()}`;
   });
   afterAll(async () => {
     const ended = once(child, 'exit');
