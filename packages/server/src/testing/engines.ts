@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { skipped } from '@rollcall/shared/testing/skipped';
 
 export interface RunningEngine {
   write: string;
@@ -54,7 +55,7 @@ const programOf = (name: EngineName): string | undefined =>
 /** Whether it is installed; says so in one line where it is not. */
 export function hasEngine(name: EngineName): boolean {
   const found = programOf(name) !== undefined;
-  if (!found) process.stderr.write(`skipped  ${name}: apt-get install ${name}\n`);
+  if (!found) skipped(`${name} as an engine for time series: install ${name}`);
   return found;
 }
 

@@ -105,8 +105,9 @@ if (!existsSync(ALERTMANAGER)) skipped('Alertmanager itself: install prometheus-
 describe.skipIf(!existsSync(ALERTMANAGER))('Alertmanager', () => {
   let url = '';
   let child: ChildProcess;
-  const folder = mkdtempSync(join(tmpdir(), 'rollcall-alertmanager-'));
+  let folder = '';
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'rollcall-alertmanager-'));
     const file = join(folder, 'alertmanager.yml');
     writeFileSync(file, 'route: { receiver: nobody }\nreceivers: [{ name: nobody }]\n');
     const words = [
