@@ -170,8 +170,9 @@ async function work({ installation, site, device }: World): Promise<void> {
     siteId: site,
     priority: 2,
     tags: ['hardware', 'floor-2'],
-    eventIds: changes.map(({ id }) => id),
   });
   await api('PATCH', `/api/cases/${one.id}`, { status: 1 });
+  // Afterwards: what is in a case that somebody begins to work on is acknowledged.
+  await api('POST', `/api/cases/${one.id}/events`, { eventIds: changes.map(({ id }) => id) });
   await api('POST', `/api/cases/${one.id}/comments`, { text: 'Called the site lead: replaced on Friday.' });
 }
