@@ -25,7 +25,7 @@ const suite = (name: string, include: string[], more = {}) => ({
 const together = { isolate: false };
 
 /** Before tests that run programs as processes: those are compiled. */
-const compiled = { globalSetup: ['./test/build.ts'] };
+const compiled = { ...together, globalSetup: ['./test/build.ts'] };
 
 export default defineConfig({
   test: {
