@@ -363,7 +363,7 @@ describe('neighboursOf', () => {
 });
 
 describe('bridges', () => {
-  it('takes learned unicast entries, by VLAN where the agent has it', () => {
+  it('takes learned unicast entries, neither static ones nor its own, by VLAN where the agent has it', () => {
     const q = '1.3.6.1.2.1.17.7.1.2.2.1';
     const rows = fdbOf(
       walked({
@@ -372,6 +372,8 @@ describe('bridges', () => {
         [`${q}.3:10.0.1.2.3.4.5`]: 3,
         [`${q}.2:10.0.1.2.3.4.6`]: 3,
         [`${q}.3:10.0.1.2.3.4.6`]: 4,
+        [`${q}.2:10.0.1.2.3.4.7`]: 3,
+        [`${q}.3:10.0.1.2.3.4.7`]: 5,
         [`${q}.2:10.1.0.94.0.0.1`]: 3,
         [`${q}.3:10.1.0.94.0.0.1`]: 3,
       }),
