@@ -238,7 +238,8 @@ function remember(
   const explained = before?.state === 'suppressed' && next?.state === 'cleared';
   const caseId = explained ? null : (before?.caseId ?? null);
   if (next !== before) ledger.conditions.set(key, next && { ...next, caseId });
-  for (const effect of effects) ledger.apply(key, caseId, effect);
+  const own = before?.eventId ?? null;
+  for (const effect of effects) ledger.apply(key, { caseId, own }, effect);
 }
 
 interface Decided {

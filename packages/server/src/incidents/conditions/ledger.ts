@@ -20,6 +20,8 @@ export interface FreshEvent {
   conditionKey: string | null;
   /** The case that the same trouble was in last. */
   formerCaseId: string | null;
+  /** The stored event that it takes the place of: the same trouble, told otherwise. Its acknowledgement stays. */
+  replaces: string | null;
 }
 
 /** A condition with what the database adds to it. */
@@ -61,13 +63,22 @@ export class Ledger {
     this.fresh.set(id, event);
   }
 
-  apply(key: string, caseId: string | null, effect: Effect<EventBody>): void {
-    if (effect.type === 'raise') this.#raise(key, caseId, effect);
+  /** `own`: the event of the condition until now. */
+  apply(
+    key: string,
+    { caseId, own }: { caseId: string | null; own: string | null },
+    effect: Effect<EventBody>,
+  ): void {
+    if (effect.type === 'raise') this.#raise(key, { caseId, own }, effect);
     else if (effect.type === 'count') this.#count(effect.eventId, effect.at);
     else this.#close(effect.eventId, effect.at);
   }
 
-  #raise(key: string, caseId: string | null, effect: Extract<Effect<EventBody>, { type: 'raise' }>): void {
+  #raise(
+    key: string,
+    { caseId, own }: { caseId: string | null; own: string | null },
+    effect: Extract<Effect<EventBody>, { type: 'raise' }>,
+  ): void {
     const { code, body } = disguise(key, effect);
     const [, subject = key] = splitKey(key);
     const eventKey = effect.as === 'plain' ? key : dedupKey(code, effect.as === 'flapping' ? key : subject);
@@ -75,6 +86,7 @@ export class Ledger {
       ...fresh({ id: effect.eventId, key: eventKey, code, body, at: effect.at, conditionKey: key }),
       root: effect.root,
       formerCaseId: caseId,
+      replaces: own !== null && this.closes.has(own) ? own : null,
     });
   }
 
@@ -125,6 +137,7 @@ const fresh = (
   root: null,
   conditionKey: event.conditionKey,
   formerCaseId: null,
+  replaces: null,
 });
 
 const splitKey = (key: string): [string, string] => {

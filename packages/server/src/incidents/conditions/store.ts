@@ -48,7 +48,7 @@ export async function liveEvents(
 }
 
 /**
- * Inserts events. Where one of the same key is live already, that one counts up instead. @returns the id that holds
+ * Inserts events. One that takes the place of another, and is no worse, is acknowledged as that was. Where one of the same key is live already, that one counts up instead. @returns the id that holds
  * each given id's occurrence.
  */
 export async function insertEvents(
@@ -72,17 +72,22 @@ export async function insertEvents(
     closeReason: event.closeReason ?? undefined,
     caseId: caseOf.get(event.id),
     maintenanceUntil: iso(maintenance.get(event.id) ?? null) ?? undefined,
+    replaces: event.replaces ?? undefined,
   }));
   const stored = await sql.query<{ id: string; dedupKey: string; status: number }>(
     `INSERT INTO events (site_id, id, device_id, interface_id, collector_id, kind, source, severity, status, message,
-       details, dedup_key, count, first_seen, timestamp, closed_at, close_reason, case_id, maintenance_until)
-     SELECT $1::uuid, r.id, r."deviceId", r."interfaceId", r."collectorId", r.kind, r.source, r.severity, r.status,
+       details, dedup_key, count, first_seen, timestamp, closed_at, close_reason, case_id, maintenance_until,
+       acknowledged_at, acknowledged_by, acknowledged_until)
+     SELECT $1::uuid, r.id, r."deviceId", r."interfaceId", r."collectorId", r.kind, r.source, r.severity,
+       CASE WHEN o.acknowledged_at IS NULL THEN r.status ELSE ${EventStatus.acknowledged} END,
        r.message, r.details, r."dedupKey", r.count, r."firstSeen", r.timestamp, r."closedAt", r."closeReason",
-       r."caseId", r."maintenanceUntil"
+       r."caseId", r."maintenanceUntil", o.acknowledged_at, o.acknowledged_by, o.acknowledged_until
      FROM jsonb_to_recordset($2::jsonb) AS r(id uuid, "deviceId" uuid, "interfaceId" uuid, "collectorId" uuid,
        kind text, source text, severity int, status int, message text, details jsonb, "dedupKey" text, count int,
        "firstSeen" timestamptz, timestamp timestamptz, "closedAt" timestamptz, "closeReason" text,
-       "caseId" uuid, "maintenanceUntil" timestamptz)
+       "caseId" uuid, "maintenanceUntil" timestamptz, replaces uuid)
+     LEFT JOIN LATERAL (SELECT * FROM events e WHERE e.site_id = $1::uuid AND e.id = r.replaces
+       AND e.close_reason = 'cleared' AND e.severity <= r.severity AND r.status = ${EventStatus.open} LIMIT 1) o ON true
      ORDER BY r."dedupKey", r.id
      ON CONFLICT (site_id, dedup_key) WHERE status < ${EventStatus.closed} DO UPDATE
      SET count = events.count + EXCLUDED.count, timestamp = greatest(events.timestamp, EXCLUDED.timestamp),

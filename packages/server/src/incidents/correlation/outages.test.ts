@@ -684,6 +684,34 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     expect(found).toMatchObject({ title: 'r2 does not answer', openEventCount: open.length });
   });
 
+  it('what is acknowledged stays so when it proves to lie behind another; open again when it stands for itself', async () => {
+    await network(['gate', 'router', 'host'], ['gate>router', 'router>host']);
+    const open = () =>
+      scene.db.query(
+        `SELECT e.kind || ' ' || d.name AS what, e.status, e.acknowledged_at AS at, e.acknowledged_by AS by, e.acknowledged_until AS until
+         FROM events e JOIN devices d ON d.id = e.device_id WHERE e.site_id = $1 AND e.status < 2 ORDER BY 1`,
+        [scene.site],
+      );
+    await mark('host', 'down');
+    await tell(down('host'));
+    await wait(30);
+    const [{ id } = { id: '' }] = await events();
+    await handlers()('events.acknowledge', { params: { id }, body: { until: 'worse' } });
+    const [first] = await open();
+    expect(first).toMatchObject({ what: 'device.down host', status: 1, until: 'worse' });
+    await mark('router', 'down');
+    await tell(down('router'));
+    await wait(60);
+    expect(await open()).toEqual([
+      expect.objectContaining({ what: 'device.down router', status: 0 }),
+      { ...first, what: 'device.unreachable host' },
+    ]);
+    await mark('router', 'up');
+    await tell(up('router'));
+    await wait(120);
+    expect(await open()).toEqual([{ what: 'device.down host', status: 0, at: null, by: null, until: null }]);
+  });
+
   it('a lost collector is one event and one case', async () => {
     const collectorId = uuidv7();
     const of = { siteId: scene.site, collectorId, collectorName: 'n-1' };
