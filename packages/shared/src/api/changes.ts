@@ -114,7 +114,8 @@ export const changeOperations = {
     path: '/api/cases/{id}/changes',
     tag: 'Cases',
     summary: 'What changed in the hour before a case began, the likeliest cause first',
-    description: 'On the device that the case is about and on those with a link to it.',
+    description:
+      'On the device that the case is about and on those with a link to it; of endpoints, those that came to, moved to or left the ports that it is about.',
     access: 'viewer',
     params: idParams,
     data: z.array(likelyChange),

@@ -15,7 +15,7 @@ export {
   Tag,
   Tags,
 } from './labels.tsx';
-export { CaseLink, CollectorLink, EventLink, ScanLink } from './links.tsx';
+export { CaseLink, ChangeLink, CollectorLink, EventLink, ScanLink } from './links.tsx';
 export { Prose } from './markdown.tsx';
 export {
   CASE_STATUSES,

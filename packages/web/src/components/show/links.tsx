@@ -1,3 +1,4 @@
+import type { Change } from '@rollcall/shared/api/changes';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
@@ -20,3 +21,13 @@ export const ScanLink = ({ id, ...link }: To) => <Link to="/discovery/scans/$id"
 export const EventLink = ({ id, among, ...link }: To & { among?: Record<string, string> }) => (
   <Link to="/events" search={{ ...among, event: id }} {...link} />
 );
+/** Leads to what a change is about: of an endpoint there is no event. */
+export const ChangeLink = ({
+  change: { id, endpoint, siteId },
+  ...link
+}: Omit<To, 'id'> & { change: Pick<Change, 'id' | 'endpoint' | 'siteId'> }) =>
+  endpoint === null ? (
+    <EventLink id={id} {...link} />
+  ) : (
+    <Link to="/endpoints" search={{ endpoint, in: siteId }} {...link} />
+  );

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { Loaded } from '../../components/feedback/index.ts';
 import { Panel } from '../../components/page/index.ts';
-import { ChangeText, EventLink, Time } from '../../components/show/index.ts';
+import { ChangeLink, ChangeText, Time } from '../../components/show/index.ts';
 import classes from './cases.module.css';
 
 /** Changes that are shown at first. */
@@ -35,9 +35,9 @@ export function LikelyChanges({ one }: { one: CaseDetail }) {
                 <li key={change.id} className={classes.change}>
                   <Time at={change.at} />
                   <div>
-                    <EventLink id={change.id} className="plain">
+                    <ChangeLink change={change} className="plain">
                       <ChangeText change={change} />
-                    </EventLink>
+                    </ChangeLink>
                     <p className="quiet">{change.reasons.join(' · ')}</p>
                   </div>
                 </li>

@@ -22,9 +22,9 @@ import { ExportMenu } from '../../components/list/index.ts';
 import { Page, SidePanel, Split } from '../../components/page/index.ts';
 import {
   Changed,
+  ChangeLink,
   ChangeText,
   DeviceLink,
-  EventLink,
   Fact,
   Facts,
   TimeFact,
@@ -188,17 +188,9 @@ function ChangeSide({ one, onClose }: { one: Change; onClose: () => void }) {
         <Fact name="Interface">{one.interface}</Fact>
         <Fact name="Site">{one.site}</Fact>
         <Fact name="Seen by">{one.collector}</Fact>
-        {one.endpoint ? (
-          <Fact name="Endpoint">
-            <Link to="/endpoints" search={{ endpoint: one.endpoint, in: one.siteId }}>
-              {one.endpoint}
-            </Link>
-          </Fact>
-        ) : (
-          <Fact name="Event">
-            <EventLink id={one.id}>open</EventLink>
-          </Fact>
-        )}
+        <Fact name={one.endpoint ? 'Endpoint' : 'Event'}>
+          <ChangeLink change={one}>{one.endpoint ?? 'open'}</ChangeLink>
+        </Fact>
       </Facts>
       {!one.endpoint && <Changed before={one.before} after={one.after} />}
     </SidePanel>
