@@ -87,7 +87,14 @@ export const STATES: Record<
   'a link that acknowledges a case': () => [
     `/acknowledge#${NO_LINK}`,
     async (page) => {
-      const data = { number: 7, title: 'core-1 is down', site: 'Head office', status: 0, severity: 2 };
+      const data = {
+        number: 7,
+        title: 'core-1 is down',
+        site: 'Head office',
+        status: 0,
+        severity: 2,
+        acknowledgeable: true,
+      };
       await page.route('**/api/case-links', (route) =>
         route.fulfill({ json: { success: true, data: { ...data, subscription: 'On call' } } }),
       );

@@ -73,7 +73,7 @@ describe.each(databases())('the link of a notice on %s', (_name, open) => {
     return ((await call()('subscriptions.create', { body })) as { data: { id: string; name: string } }).data;
   };
   /** Tells of a new case. @returns it, and what comes after # in the link of the last notice. */
-  const told = async (status = 0, siteId = site) => {
+  const told = async (status = 0, siteId = site, events: readonly number[] = []) => {
     const id = uuidv7();
     await db.query(
       `INSERT INTO cases (site_id, id, title, severity, status, tags, created_at, updated_at)
@@ -81,6 +81,22 @@ describe.each(databases())('the link of a notice on %s', (_name, open) => {
       [siteId, id, status],
     );
     const at = new Date(now).toISOString();
+    await insert(
+      db,
+      'events',
+      events.map((status) => ({
+        ...{
+          site_id: siteId,
+          id: uuidv7(),
+          case_id: id,
+          kind: 'device.down',
+          source: 'icmp',
+          severity: 2,
+          status,
+        },
+        ...{ message: 'core is down', dedup_key: uuidv7(), first_seen: at, timestamp: at },
+      })),
+    );
     await insert(db, 'case_outbox', [{ site_id: siteId, case_id: id, type: 'case.opened', at }]);
     await createDispatcher(deps).round();
     const { acknowledgeUrl } = JSON.parse(bodies.at(-1) ?? '{}').data;
@@ -111,6 +127,22 @@ describe.each(databases())('the link of a notice on %s', (_name, open) => {
       id,
     ]);
     expect(written).toEqual([{ actor: `a link of ${name}`, kind: 'status', to: 'investigating' }]);
+  });
+
+  it('acknowledges what came to a case that is investigated, and is offered while there is such', async () => {
+    await subscribe();
+    const { id, link } = await told(1, site, [0, 1]);
+    expect((await post('read', link)).data).toMatchObject({ status: 1, acknowledgeable: true });
+    expect((await post('acknowledge', link)).data).toMatchObject({ status: 1, acknowledgeable: false });
+    expect(await db.query('SELECT DISTINCT status FROM events WHERE case_id = $1::uuid', [id])).toEqual([
+      { status: 1 },
+    ]);
+    await post('acknowledge', link);
+    expect(audited.map(({ action }) => action).filter((action) => action.startsWith('case.'))).toEqual([
+      'case.acknowledge',
+    ]);
+    expect((await told(1, site, [1])).link).toBeUndefined();
+    expect((await told(2, site, [0])).link).toBeUndefined();
   });
 
   it('opens no resolved case again', async () => {

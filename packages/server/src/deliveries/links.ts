@@ -5,7 +5,7 @@
  * changes nothing: mail scanners open links.
  */
 import type { CaseLink } from '@rollcall/shared/api/case-links';
-import { CaseStatus } from '@rollcall/shared/model';
+import { CaseStatus, EventStatus } from '@rollcall/shared/model';
 import type { Database } from '../platform/db/db.ts';
 import type { Handlers } from '../platform/http/handler.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
@@ -43,20 +43,26 @@ export function makeLink(keyring: Keyring, { subscription, caseId, until }: Clai
   return Buffer.concat([claim, keyring.sign(PURPOSE, signed(claim, version))]).toString('base64url');
 }
 
+/** Whether a case `c` has something to acknowledge: it is open, or an event came to it since somebody began. */
+export const ACKNOWLEDGEABLE = `(c.status = ${CaseStatus.open} OR c.status = ${CaseStatus.investigating} AND EXISTS (
+  SELECT 1 FROM events e WHERE e.site_id = c.site_id AND e.case_id = c.id AND e.status = ${EventStatus.open}))`;
+
 /** A notice to one subscription. */
 interface Addressed {
   subscription: string;
+  /** Its case has something to acknowledge now. */
+  acknowledgeable: boolean;
   acknowledge: boolean;
   linkVersion: number;
   payload: Payload;
 }
 
-/** A notice with its link, where it is to have one: the case is open, and the server knows its address. */
+/** A notice with its link, where it is to have one: there is something to acknowledge, and the server knows its address. */
 export function withLink({ keyring, publicUrl }: DeliveryDeps, addressed: Addressed): Payload {
-  const { subscription, acknowledge, linkVersion, payload } = addressed;
+  const { subscription, acknowledge, acknowledgeable, linkVersion, payload } = addressed;
   const { type, timestamp, data } = payload;
-  if (publicUrl === undefined || !acknowledge || type === 'test' || data.case.status !== CaseStatus.open)
-    return payload;
+  const over = type === 'test' || data.case.status >= CaseStatus.resolved;
+  if (publicUrl === undefined || !acknowledge || !acknowledgeable || over) return payload;
   const claim = { subscription, caseId: data.case.id, until: timestamp + LINK_MS / 1000 };
   const acknowledgeUrl = `${publicUrl}/acknowledge#${makeLink(keyring, claim, linkVersion)}`;
   return { ...payload, data: { ...data, acknowledgeUrl } };
@@ -78,6 +84,7 @@ async function open(db: Database, keyring: Keyring, link: string, now: number): 
   if (claim.length < CLAIM || claim.readUInt32BE(2 * UUID) * 1000 <= now) throw useless;
   const [row] = await db.query<Linked & { linkVersion: number }>(
     `SELECT c.id AS "caseId", c.site_id AS "siteId", c.number, c.title, c.status, c.severity, i.name AS site,
+       ${ACKNOWLEDGEABLE} AS acknowledgeable,
        s.name AS subscription, s.link_version AS "linkVersion"
      FROM subscriptions s JOIN cases c ON c.id = $2::uuid JOIN sites i ON i.id = c.site_id
      WHERE s.id = $1::uuid AND s.enabled AND s.acknowledge AND (s.all_sites OR c.site_id = ANY(s.site_ids))`,

@@ -20,6 +20,10 @@ const caseLink = z
     site: z.string().meta({ example: 'Berlin' }),
     status: z.enum(CaseStatus).meta({ id: 'CaseStatus', description: '0 is open.', example: 0 }),
     severity: z.int().min(1).max(5),
+    acknowledgeable: z.boolean().meta({
+      description:
+        'Whether there is something to acknowledge: the case is open, or one of its events while it is investigated.',
+    }),
     subscription: z.string().meta({ description: 'Whose notice it was in.', example: 'On call' }),
   })
   .meta({ id: 'CaseLink' });
@@ -43,7 +47,8 @@ export const caseLinkOperations = {
     path: '/api/case-links/acknowledge',
     tag: 'Notifications',
     summary: 'Acknowledge the case of a link',
-    description: 'An open case is investigated from now on; any other stays as it is.',
+    description:
+      'An open case is investigated from now on, and the open events of a case that is not over are acknowledged; nothing else changes.',
     access: 'public',
     body: link,
     data: caseLink,

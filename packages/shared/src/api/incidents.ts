@@ -276,7 +276,7 @@ export const incidentOperations = {
   }),
   'cases.update': cases.update('operator', 'Work a case: status, priority, assignee, tags, text', {
     description:
-      'Each change is an entry of its activity. Status 1 (investigating) acknowledges its open events; events that come later stay open. A closed case takes no change (409).',
+      'Each change is an entry of its activity. Status 1 (investigating) acknowledges its open events, also of a case that is investigated already; events that come later stay open. A closed case takes no change (409).',
     body: casePatch,
     errors: ['conflict'],
     example: { status: 1, assignee: 'me' },

@@ -52,7 +52,7 @@ export const notice = z
       }),
       acknowledgeUrl: z.string().optional().meta({
         description:
-          'A link that acknowledges the case for anyone who has it, without signing in; only while the case is open, and where the subscription says so.',
+          'A link that acknowledges the case for anyone who has it, without signing in; only while the case or one of its events is open, and where the subscription says so.',
         example: 'https://rollcall.example.net/acknowledge#AZqjxFsAcACA',
       }),
     }),

@@ -1,6 +1,5 @@
 import { Button } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
-import { CaseStatus as Status } from '@rollcall/shared/model';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { call } from '../api.ts';
 import { CaseStatus, Severity } from '../components/show/index.ts';
@@ -32,7 +31,7 @@ export function Acknowledge() {
               <Severity code={one.severity} />
               <CaseStatus status={one.status} />
             </div>
-            {one.status === Status.open ? (
+            {one.acknowledgeable ? (
               <Button
                 size="sm"
                 autoFocus

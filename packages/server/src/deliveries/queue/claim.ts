@@ -4,6 +4,7 @@ import type { ShownHeader, WebhookFormat } from '@rollcall/shared/api/subscripti
 import type { SubscriptionKind } from '@rollcall/shared/model';
 import type { Sql } from '../../platform/db/sql.ts';
 import type { Payload } from '../channels/message.ts';
+import { ACKNOWLEDGEABLE } from '../links.ts';
 
 /** A delivery that an instance took is its own for so long; then another may try it. */
 const CLAIM_MS = 90_000;
@@ -30,6 +31,8 @@ export interface Claimed {
   appName: string | null;
   authority: string | null;
   acknowledge: boolean;
+  /** Its case has something to acknowledge now. */
+  acknowledgeable: boolean;
   linkVersion: number;
   addresses: string[];
   /** Of a mail, as far as is known. */
@@ -46,6 +49,7 @@ const CLAIMED = `d.id, d.attempts, d.type, d.payload, d.site_id AS "siteId",
   coalesce(d.site_id, s.site_ids[1]) AS audience, d.begun_at AS "begunAt", d.recipients,
   s.id AS subscription, s.name, s.kind, s.url, s.format, s.template, s.channel, s.headers, s.addresses,
   s.facility, s.app_name AS "appName", s.authority, s.acknowledge, s.link_version AS "linkVersion",
+  EXISTS (SELECT 1 FROM cases c WHERE c.site_id = d.site_id AND c.id = d.case_id AND ${ACKNOWLEDGEABLE}) AS acknowledgeable,
   s.allow_private AS "allowPrivate", s.sealed, s.key_id AS "keyId", s.failing_since AS "failingSince",
   (SELECT t.thread FROM deliveries t WHERE t.subscription_id = s.id AND t.case_id = d.case_id AND t.thread IS NOT NULL
    ORDER BY t.position DESC LIMIT 1) AS thread`;

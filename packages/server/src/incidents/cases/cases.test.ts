@@ -237,6 +237,27 @@ describe.each(databases())('cases on %s', (_name, open) => {
     expect(await states(later)).toEqual(['1 ada', '2 null', '0 null']);
   });
 
+  it('acknowledges what came since when somebody takes up again what is investigated', async () => {
+    const [first = '', ...later] = await addEvents(['first', 'second', 'third']);
+    const { id } = await create({ title: 'again', eventIds: [first] });
+    await as()('events.close', { params: { id: first } });
+    // It resolved itself, and is investigated again by itself.
+    const opened = (await as()('cases.addEvents', { params: { id }, body: { eventIds: later } })).data;
+    expect(opened).toMatchObject({ status: 1, openEventCount: 2 });
+    audited.length = 0;
+    const taken = await patch(id, { status: 1 });
+    expect(taken.events.map((event: { status: number }) => event.status).sort()).toEqual([1, 1, 2]);
+    const added = taken.activity.slice(opened.activity.length);
+    expect(added).toMatchObject([{ actor: 'ada', kind: 'comment', text: '2 open events acknowledged' }]);
+    expect(await patch(id, { status: 1 })).toMatchObject({ updatedAt: taken.updatedAt });
+    expect(audited.map(({ action, detail }) => [action, detail])).toEqual([
+      ['case.acknowledge', { id, before: {}, after: {}, acknowledged: 2 }],
+    ]);
+    // As of any case that somebody took in hand, its end is for people to tell.
+    for (const event of later) await as()('events.close', { params: { id: event } });
+    expect((await as()('cases.get', { params: { id } })).data.status).toBe(1);
+  });
+
   it('leaves what people do in the audit log, each deed once', async () => {
     const [one = '', two = '', three = ''] = await addEvents(['one', 'two', 'three']);
     audited.length = 0;

@@ -31,17 +31,17 @@ export interface CasePatch {
   tags?: readonly string[] | undefined;
 }
 
-/** Applies a patch; what is given as it is already changes nothing. */
+/** Applies a patch. What is given as it is already changes nothing, but *investigating* acknowledges what is open now. */
 export const patchCase = (db: Database, id: string, patch: CasePatch, doing: Doing): Promise<void> =>
   onCase(db, id, doing, async (work, found) => {
     mustBeOpen(found);
     await apply(work, found, patch);
   });
 
-/** An open case is investigated from now on; any other stays as it is. `detail`: what else the audit log says of it. */
+/** A case is investigated from now on, unless it is over. `detail`: what else the audit log says of it. */
 export const acknowledgeCase = (db: Database, id: string, doing: Doing, detail: object): Promise<void> =>
   onCase(db, id, doing, async (work, found) => {
-    if (found.status === CaseStatus.open)
+    if (found.status < CaseStatus.resolved)
       await apply(work, found, { status: CaseStatus.investigating }, detail);
   });
 
@@ -52,7 +52,7 @@ async function apply(work: Work, found: StoredCase, patch: CasePatch, detail?: o
   const moved = next.status !== found.status;
   // Who works on a case looks after what is wrong in it; what comes to it later is new.
   const acknowledged =
-    moved && next.status === CaseStatus.investigating
+    patch.status === CaseStatus.investigating
       ? await acknowledgeEvents(sql, siteId, { caseId: id, by: actor.name, at })
       : 0;
   const users = await userNames(work, [found.assigneeId, next.assigneeId]);
@@ -61,16 +61,24 @@ async function apply(work: Work, found: StoredCase, patch: CasePatch, detail?: o
   const { id: _id, number: _number, ...members } = next;
   await sql.prisma.case.update({
     where: { id, siteId },
-    data: { ...members, updatedAt: new Date(at), ...(moved && movedTo(next.status, new Date(at))) },
+    data: {
+      ...members,
+      updatedAt: new Date(at),
+      ...((moved || acknowledged > 0) && movedTo(next.status, new Date(at))),
+    },
   });
   await writeActivity(sql, siteId, at, entries);
   await queueNotices(sql, siteId, [{ caseId: id, type: noticeOf(found.status, next.status) }], at);
   await refreshSearch(sql, siteId, id);
-  await work.audited(verbOf(found, next), found, { ...detail, ...sidesOf(found, next, users) });
+  await work.audited(verbOf(found, next, acknowledged), found, {
+    ...{ ...detail, ...sidesOf(found, next, users) },
+    ...(acknowledged > 0 && { acknowledged }),
+  });
 }
 
 /** By its verb a change is found in the audit log: the status first, which people look for. */
-function verbOf(a: StoredCase, b: StoredCase): string {
+function verbOf(a: StoredCase, b: StoredCase, acknowledged: number): string {
+  if (a.status === b.status && acknowledged > 0) return 'acknowledge';
   if (a.status === b.status) return a.assigneeId === b.assigneeId ? 'update' : 'assign';
   if (b.status === CaseStatus.closed) return 'close';
   if (b.status === CaseStatus.resolved) return 'resolve';
@@ -140,7 +148,9 @@ function differences(
   return [
     ...(a.status !== b.status
       ? [line('status', acknowledged > 0 ? events : '', caseStatusName(a.status), caseStatusName(b.status))]
-      : []),
+      : acknowledged > 0
+        ? [line('comment', events, null, null)]
+        : []),
     ...(a.assigneeId !== b.assigneeId ? [line('assigned', '', name(a.assigneeId), name(b.assigneeId))] : []),
     ...(a.priority !== b.priority ? [line('priority', '', String(a.priority), String(b.priority))] : []),
     ...(added.length + removed.length > 0

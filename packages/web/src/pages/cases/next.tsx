@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import type { CaseDetail } from '@rollcall/shared/api/incidents';
-import { CaseStatus } from '@rollcall/shared/model';
+import { CaseStatus, EventStatus } from '@rollcall/shared/model';
 import { useMe } from '../../session.tsx';
 import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
@@ -14,9 +14,12 @@ export function Next({ one }: { one: CaseDetail }) {
   });
   const change = (body: Parameters<typeof run>[0]['body']) => void run({ params: { id: one.id }, body });
   if (one.status >= CaseStatus.resolved) return null;
+  // What comes to a case that somebody works on already is new: it is acknowledged in its turn.
+  const unacknowledged =
+    one.status === CaseStatus.open || one.events.some(({ status }) => status === EventStatus.open);
   return (
     <div className={classes.next}>
-      {one.status === CaseStatus.open ? (
+      {unacknowledged ? (
         <Button
           loading={pending}
           // Whom it was assigned to keeps it.
