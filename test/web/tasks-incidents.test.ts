@@ -101,6 +101,56 @@ tasks('tasks with events and cases', start, (task, alone) => {
     expect(data).toMatchObject({ status: 2, assignee: 'admin' });
   });
 
+  task('cases: what came since is acknowledged; a likely change leads to its endpoint', async (hand) => {
+    const { page, open, button, world, address } = hand;
+    const { data: events } = await world.installation.api<{ id: string }[]>('GET', '/api/events?pageSize=1');
+    const { data: one } = await world.installation.api<{ id: string }>('POST', '/api/cases', {
+      siteId: world.site,
+      title: 'The guest network is slow',
+    });
+    await world.installation.api('PATCH', `/api/cases/${one.id}`, { status: 1, assignee: 'me' });
+    const { data: endpoints } = await world.installation.api<{ mac: string }[]>(
+      'GET',
+      '/api/endpoints?pageSize=1',
+    );
+    const endpoint = endpoints[0]?.mac;
+    const message = `${endpoint} came to Gi1/0/1`;
+    const change = {
+      id: one.id,
+      at: 1_763_700_060,
+      kind: 'endpoint.added',
+      siteId: world.site,
+      endpoint,
+      message,
+    };
+    await page.route(`**/api/cases/${one.id}/changes`, (route) =>
+      route.fulfill({ json: { success: true, data: [{ ...change, reasons: ['on the port'] }] } }),
+    );
+    await open(`/cases/${one.id}`);
+    await button('Resolve').waitFor();
+    expect(await button('Acknowledge').count()).toBe(0);
+    // As if an event had come to it: to take a real one would take it from another task.
+    await page.route(`**/api/cases/${one.id}`, async (route) => {
+      if (route.request().method() !== 'GET') return route.continue();
+      const answer = await route.fetch();
+      const { data } = await answer.json();
+      await route.fulfill({
+        json: { success: true, data: { ...data, events: [{ ...events[0], status: 0 }] } },
+      });
+    });
+    await page.reload();
+    const next = button('Acknowledge').first();
+    await next.waitFor();
+    await picture(page, 'case-acknowledge-again-light');
+    const asked = page.waitForRequest((request) => request.method() === 'PATCH');
+    await next.click();
+    expect((await asked).postDataJSON()).toEqual({ status: 1 });
+    await page.getByRole('link', { name: message }).click();
+    await page.waitForURL(/\/endpoints\?/);
+    expect(address().searchParams.get('endpoint')).toBe(endpoint);
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+
   // Alone: a case that another task opens meanwhile moves the cards, and the hand takes the wrong one.
   alone('cases: a card is dragged to the next lane, and opened', async ({ page, open }) => {
     await open('/cases');
