@@ -889,7 +889,6 @@ CREATE TABLE "sample_chunks" (
     "begins" TIMESTAMPTZ(3) NOT NULL,
     "summarised" BOOLEAN NOT NULL DEFAULT false,
     "data" BYTEA NOT NULL,
-    "origin_id" UUID,
     CONSTRAINT "sample_chunks_pkey" PRIMARY KEY ("site_id", "device_id", "step", "begins"),
     CONSTRAINT "sample_chunks_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
 );
@@ -898,18 +897,6 @@ CREATE INDEX "sample_chunks_step_begins_idx" ON "sample_chunks" ("step", "begins
 CREATE INDEX "sample_chunks_unsummarised" ON "sample_chunks" ("step", "begins") WHERE "step" IN (0, 3600) AND NOT "summarised";
 -- Chunks are compressed already. PostgreSQL 15 takes no STORAGE in CREATE TABLE.
 ALTER TABLE "sample_chunks" ALTER COLUMN "data" SET STORAGE EXTERNAL;
-
-CREATE TABLE "former_interfaces" (
-    "site_id" UUID NOT NULL,
-    "id" UUID NOT NULL,
-    "device_id" UUID NOT NULL,
-    "former_device_id" UUID NOT NULL,
-    "name" TEXT NOT NULL,
-    "if_index" BIGINT NOT NULL,
-    CONSTRAINT "former_interfaces_pkey" PRIMARY KEY ("site_id", "id"),
-    CONSTRAINT "former_interfaces_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
-);
-CREATE INDEX "former_interfaces_site_id_device_id_idx" ON "former_interfaces" ("site_id", "device_id");
 
 -- ── Incidents ────────────────────────────────────────────────────────────────────────────────────────────────
 

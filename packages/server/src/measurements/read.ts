@@ -274,8 +274,6 @@ async function readSeries(
   window: Window,
   { wanted, level, until }: { wanted: ReadonlySet<string>; level: number; until: number | undefined },
 ): Promise<Measured> {
-  const former = await formerIds(sql, { id, siteId });
-  const all = new Set([...wanted].flatMap((one) => [one, ...(former.get(one) ?? [])]));
   // A chunk begins so long at most before what it holds.
   const reach = level === DAY ? MONTH_MS : DAY * 1000;
   const [from, to] = [new Date(window.from * 1000 - reach), new Date(window.to * 1000 + OLDEST_MS)];
@@ -293,7 +291,7 @@ async function readSeries(
   );
   const unpacked: { isSample: boolean; all: SeriesById }[] = [];
   for (const { step, data } of chunks) {
-    unpacked.push({ isSample: step === 0, all: unpackChunk(data, all) });
+    unpacked.push({ isSample: step === 0, all: unpackChunk(data, wanted) });
     // Other requests have their turn: a device may have hundreds of ports.
     await otherWork();
   }
@@ -305,25 +303,11 @@ async function readSeries(
     const one: Series | undefined = of.get(series);
     return one ? spansOf(one, metric, summarised) : [];
   };
-  const ids = (series: string) => [series, ...(former.get(series) ?? [])];
   return {
-    spans: (series, metric) =>
-      ids(series).flatMap((one) => [
-        ...spans(summaries, one, metric, true),
-        ...spans(samples, one, metric, false),
-      ]),
-    gaps: (series) =>
-      ids(series).flatMap((one) => [summaries, samples].flatMap((of) => of.get(one)?.gaps ?? [])),
+    spans: (series, metric) => [
+      ...spans(summaries, series, metric, true),
+      ...spans(samples, series, metric, false),
+    ],
+    gaps: (series) => [summaries, samples].flatMap((of) => of.get(series)?.gaps ?? []),
   };
-}
-
-/** Ids that interfaces of a device had as those of records that became part of it, by the id of the one with their name. */
-async function formerIds(sql: Sql, { id, siteId }: Pick<Device, 'id' | 'siteId'>) {
-  const rows = await sql.query<{ id: string; former: string[] }>(
-    `SELECT i.id, array_agg(f.id::text) AS former FROM former_interfaces f
-     JOIN interfaces i ON i.site_id = f.site_id AND i.device_id = f.device_id AND i.name = f.name
-     WHERE f.site_id = $1::uuid AND f.device_id = $2::uuid AND i.id <> f.id GROUP BY i.id`,
-    [siteId, id],
-  );
-  return new Map(rows.map((row) => [row.id, row.former]));
 }

@@ -161,7 +161,7 @@ export function together(chunks: readonly SeriesById[]): SeriesById {
 async function write(sql: Sql, piece: Piece, step: number, all: SeriesById): Promise<void> {
   await sql.query(
     `INSERT INTO sample_chunks (site_id, device_id, step, begins, data) VALUES ($1::uuid, $2::uuid, $3, $4, $5)
-     ON CONFLICT (site_id, device_id, step, begins) DO UPDATE SET data = EXCLUDED.data, summarised = false, origin_id = NULL`,
+     ON CONFLICT (site_id, device_id, step, begins) DO UPDATE SET data = EXCLUDED.data, summarised = false`,
     [piece.siteId, piece.deviceId, step, new Date(piece.begins), packChunk(all)],
   );
 }

@@ -12,7 +12,7 @@ import type { Sql, Transaction } from '../../platform/db/sql.ts';
 import { notFound, Problem } from '../../platform/problem.ts';
 import type { RecordChanges } from '../../ports.ts';
 import { newDevice } from '../tables/merge.ts';
-import { absorbInto, giveBackLines, writeDeviceRows } from '../tables/save.ts';
+import { absorbInto, writeDeviceRows } from '../tables/save.ts';
 import { writeEvidence } from '../tables/store.ts';
 import { aboutDevice, emptyWorld, loadDevices, lockSite, type Tracked, track } from '../world.ts';
 import { findOrAdd, holdersOf } from './by-hand.ts';
@@ -92,7 +92,6 @@ export function identityActions({ db, clock, recordChanges }: IdentityDeps) {
         };
         await writeDeviceRows(sql, [row]);
         await moveAddresses(sql, siteId, deviceId, otherId, wanted);
-        if (merge) await giveBackLines(sql, siteId, { from: deviceId, to: otherId, at });
         await moveEvidence(sql, siteId, deviceId, otherId, merge?.keys ?? []);
         const keys = wanted.map((value) => ({ kind: 'address' as const, value }));
         await writeEvidence(

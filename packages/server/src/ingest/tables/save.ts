@@ -152,64 +152,10 @@ async function moveMeasurements(
     );
   await move('samples', '', 'at', 'part');
   // The summaries of a day that both have a part of are made again.
-  await move(
-    'sample_chunks',
-    ', summarised = false, origin_id = coalesce(m.origin_id, m.device_id)',
-    'step',
-    'begins',
-  );
-  await keepLines(sql, siteId, { from, into });
+  await move('sample_chunks', ', summarised = false', 'step', 'begins');
   // A sensor that the receiver has as well is its own; the health of both follows with the next reading.
   await move('sensors', '', 'key');
   await move('monitoring_history', '', 'since');
-}
-
-/** What was measured of the interfaces of a record goes on as that of the receiver's with the same name, also of later ones. */
-async function keepLines(
-  sql: Sql,
-  siteId: string,
-  { from, into }: { from: string; into: string },
-): Promise<void> {
-  const params = [siteId, from, into];
-  await sql.query(
-    'UPDATE former_interfaces SET device_id = $3::uuid WHERE site_id = $1::uuid AND device_id = $2::uuid',
-    params,
-  );
-  await sql.query(
-    `INSERT INTO former_interfaces (site_id, id, device_id, former_device_id, name, if_index)
-     SELECT site_id, id, $3::uuid, device_id, name, if_index FROM interfaces
-     WHERE site_id = $1::uuid AND device_id = $2::uuid ON CONFLICT DO NOTHING`,
-    params,
-  );
-}
-
-/** A merge is taken back: what was measured as the record, and its interfaces with their ids, are its own again. */
-export async function giveBackLines(
-  sql: Sql,
-  siteId: string,
-  { from, to, at }: { from: string; to: string; at: number },
-): Promise<void> {
-  const params = [siteId, from, to];
-  // Days that both have a part of are summarised again, each its own.
-  await sql.query(
-    `UPDATE sample_chunks m SET summarised = false FROM sample_chunks o
-     WHERE m.site_id = $1::uuid AND m.device_id = $2::uuid AND m.step = 0 AND m.origin_id IS NULL
-       AND o.site_id = $1::uuid AND o.device_id = $2::uuid AND o.origin_id = $3::uuid AND o.step = 0
-       AND m.begins BETWEEN o.begins - interval '1 day' AND o.begins + interval '1 day'`,
-    params,
-  );
-  await sql.query(
-    `UPDATE sample_chunks SET device_id = $3::uuid, origin_id = NULL, summarised = false
-     WHERE site_id = $1::uuid AND device_id = $2::uuid AND origin_id = $3::uuid`,
-    params,
-  );
-  await sql.query(
-    `WITH back AS (DELETE FROM former_interfaces WHERE site_id = $1::uuid AND device_id = $2::uuid
-       AND former_device_id = $3::uuid RETURNING id, name, if_index)
-     INSERT INTO interfaces (site_id, id, device_id, if_index, name, first_seen, last_seen)
-     SELECT $1::uuid, id, $3::uuid, if_index, name, $4::timestamptz, $4::timestamptz FROM back ON CONFLICT DO NOTHING`,
-    [...params, new Date(at)],
-  );
 }
 
 async function leaveAddresses(sql: Sql, world: World): Promise<void> {
