@@ -126,7 +126,6 @@ browserSuite('the first minute', () => {
           expect(await most('access-2', 'inErrors')).toBeGreaterThan(0);
           expect(await most('branch-1', 'loss')).toBeGreaterThan(10);
           expect(await most('branch-1', 'rtt')).toBeGreaterThan(20);
-          expect(await most('branch-3', 'rtt')).toBeLessThan(20);
         },
         { timeout: CASE_MS, interval: 2_000 },
       );

@@ -55,10 +55,12 @@ export async function recordEndpointChanges({ db, clock, log }: Deps): Promise<n
   return written;
 }
 
+/** Those first that wait longest. */
 async function dueSites(sql: Sql, now: number): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
-    `SELECT s.id FROM sites s
-     WHERE EXISTS (SELECT 1 FROM endpoint_macs m WHERE m.site_id = s.id AND m.due_at <= $1::timestamptz) ORDER BY s.id`,
+    `SELECT s.id FROM sites s CROSS JOIN LATERAL (SELECT m.due_at FROM endpoint_macs m
+       WHERE m.site_id = s.id AND m.due_at <= $1::timestamptz ORDER BY m.due_at LIMIT 1) m
+     ORDER BY m.due_at, s.id`,
     [new Date(now - SETTLE_MS)],
   );
   return rows.map(({ id }) => id);

@@ -279,11 +279,8 @@ async function write(
   const own = fresh.filter((event) => event.closedAt !== null || !live.has(event.key));
   const placed = await placeEvents(sql, siteId, own, waiting, now, newId);
   const holders = await store.insertEvents(sql, siteId, fresh, placed);
-  await store.askCharts(
-    sql,
-    siteId,
-    fresh.filter(({ id }) => holders.get(id) === id),
-  );
+  const charted = fresh.filter(({ id }) => holders.get(id) === id);
+  await store.askCharts(sql, siteId, charted, now);
   const { caseOf } = placed;
   for (const { id, conditionKey } of own) {
     const condition = conditionKey === null ? null : ledger.conditions.get(conditionKey);

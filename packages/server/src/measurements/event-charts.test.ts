@@ -69,6 +69,15 @@ describe.each(databases())('the chart of an event, on %s', (_name, open) => {
     expect(whole.series[0]?.values.at(-1)).toBe(0);
   });
 
+  it('is kept although that of another event cannot be drawn, which is tried again', async () => {
+    for (let i = 0; i < 60; i++) await minute(i, i < 10 ? 5 : 0);
+    const broken: typeof read = () => Promise.reject(new Error('damaged'));
+    await expect(keepEventCharts(scene.db, scene.clock, broken)).rejects.toThrow('1 of 1 charts');
+    expect(await keep()).toBe(0);
+    scene.now += 11 * MIN;
+    expect(await keep()).toBe(1);
+  });
+
   it('is that of what flaps, and goes with the event', async () => {
     for (let i = 0; i < 120; i++) await minute(i, i % 12 < 6 ? 5 : 0);
     const flapping = (await scene.events()).find(({ kind }) => kind === 'flapping');

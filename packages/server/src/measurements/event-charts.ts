@@ -16,6 +16,8 @@ import { notFound, Problem } from '../platform/problem.ts';
 
 /** Charts that are kept in one round. */
 const ROUND = 100;
+/** One that could not be drawn is tried again after so long. */
+const RETRY_MS = 600_000;
 
 /** Measurements of devices of some sites, as `GET /api/metrics` answers them. */
 type Read = (query: MetricQuery, scope: Scope) => Promise<MetricData>;
@@ -57,14 +59,25 @@ export async function keepEventCharts(db: Database, clock: Pick<Clock, 'now'>, r
      WHERE c.due_at <= $1::timestamptz ORDER BY c.due_at LIMIT ${ROUND}`,
     [new Date(clock.now())],
   );
-  for (const about of due) {
-    const chart = await drawn(about, read);
-    await db.query(
-      `UPDATE event_charts SET data = $3::jsonb, due_at = NULL
-       WHERE site_id = $1::uuid AND event_id = $2::uuid AND due_at IS NOT NULL`,
-      [about.siteId, about.eventId, JSON.stringify(chart)],
-    );
-  }
+  const failures: unknown[] = [];
+  for (const about of due)
+    try {
+      const chart = await drawn(about, read);
+      await db.query(
+        `UPDATE event_charts SET data = $3::jsonb, due_at = NULL
+         WHERE site_id = $1::uuid AND event_id = $2::uuid AND due_at IS NOT NULL`,
+        [about.siteId, about.eventId, JSON.stringify(chart)],
+      );
+    } catch (error) {
+      // What cannot be drawn of one event holds up no other.
+      failures.push(error);
+      await db.query(
+        'UPDATE event_charts SET due_at = $3::timestamptz WHERE site_id = $1::uuid AND event_id = $2::uuid',
+        [about.siteId, about.eventId, new Date(clock.now() + RETRY_MS)],
+      );
+    }
+  if (failures.length > 0)
+    throw new AggregateError(failures, `${failures.length} of ${due.length} charts of events were not drawn`);
   return due.length;
 }
 

@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000;
 /** Samples are taken so late, where they are kept for longer. */
 const LATE_DAYS = 13;
 /** A collector's clock is corrected; what still lies so far ahead is nonsense. */
-export const AHEAD_MS = 600_000;
+export const AHEAD_MS = 60_000;
 
 /** A device as its measurements are told. */
 interface Owner {

@@ -103,13 +103,21 @@ export async function insertEvents(
   return new Map(events.map(({ id, key }) => [id, ids.has(id) ? id : (live.get(key) ?? id)]));
 }
 
-/** Asks for the charts of events that were stored: kept when what follows them was measured. */
-export async function askCharts(sql: Sql, siteId: string, events: readonly FreshEvent[]): Promise<void> {
+/** A collector that was cut off delivers what it measured within about so long. */
+const DELIVERED_MS = 600_000;
+
+/** Asks for the charts of events that were stored: kept when what follows them was measured, and has arrived. */
+export async function askCharts(
+  sql: Sql,
+  siteId: string,
+  events: readonly FreshEvent[],
+  now: number,
+): Promise<void> {
   const rows = events.flatMap(({ id, code, body, firstSeen }) => {
     const kind = chartedKind(code, body.details);
     if (kind === null) return [];
     const afterMs = (CHART_POINTS - CHART_POINTS_BEFORE + 1) * chartStep(kind) * 1000;
-    return [{ id, due: iso(firstSeen + afterMs) }];
+    return [{ id, due: iso(Math.max(firstSeen + afterMs, now + DELIVERED_MS)) }];
   });
   if (rows.length === 0) return;
   await sql.query(
