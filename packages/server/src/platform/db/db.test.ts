@@ -393,6 +393,8 @@ describe.skipIf(!server)('the notification connection on PostgreSQL', () => {
     await expect.poll(() => heard).toEqual(['', 'again']);
     expect(lines.filter((line) => line.includes('notification connection lost'))).toHaveLength(1);
     await db.close();
+    // Who closes what another has closed ends nothing more.
+    await db.close();
   });
 });
 

@@ -137,6 +137,7 @@ export async function openDatabase(source: DatabaseSource, log: Logger): Promise
   const main = pool<Transaction>(driver.main, (sql, connection, work) =>
     within(connection, (tx) => work({ ...sql, prisma: tx })),
   );
+  let closed: Promise<void> | undefined;
   return {
     kind: driver.kind,
     prisma,
@@ -148,9 +149,9 @@ export async function openDatabase(source: DatabaseSource, log: Logger): Promise
     notify: async (channel, payload) => {
       await main.query('SELECT pg_notify($1, $2)', [channel, payload]);
     },
-    close: async () => {
-      await prisma.$disconnect();
-      await driver.close();
+    close: () => {
+      closed ??= prisma.$disconnect().then(driver.close);
+      return closed;
     },
   };
 }
