@@ -73,7 +73,11 @@ export type AvailabilityState = (typeof AVAILABILITY_STATES)[number];
 export const AVAILABILITY_SPANS_MOST = 10_000;
 
 const span = z
-  .strictObject({ from: time, to: time, state: z.enum(AVAILABILITY_STATES) })
+  .strictObject({
+    from: time,
+    to: time,
+    state: z.enum(AVAILABILITY_STATES).meta({ id: 'AvailabilityState' }),
+  })
   .meta({ id: 'AvailabilitySpan' });
 export type AvailabilitySpan = z.infer<typeof span>;
 

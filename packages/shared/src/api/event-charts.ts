@@ -1,12 +1,12 @@
 /** What was measured around the moment that an event tells of: kept with the event, for as long as that. */
 import { z } from 'zod';
 import { CHART_POINTS } from '../event-charts.ts';
-import { METRIC_NAMES } from './measurements.ts';
+import { metricName } from './measurements.ts';
 import { time } from './members.ts';
 import { idParams, type Operation } from './operation.ts';
 
 const series = z.strictObject({
-  metric: z.enum(METRIC_NAMES),
+  metric: metricName,
   unit: z.string().meta({ example: '%' }),
   values: z.array(z.number().nullable()).max(CHART_POINTS),
 });

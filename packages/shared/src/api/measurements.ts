@@ -65,7 +65,7 @@ export const PARTS_MOST = 100;
 /** Most values of one answer. */
 export const VALUES_MOST = 200_000;
 
-const metricName = z.enum(METRIC_NAMES).meta({ id: 'MetricName' });
+export const metricName = z.enum(METRIC_NAMES).meta({ id: 'MetricName' });
 const measurementGap = z
   .strictObject({
     from: time,
