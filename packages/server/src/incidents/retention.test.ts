@@ -25,7 +25,7 @@ describe.each(databases())('forgetting events and cases on %s', (name, open) => 
   const ids = new Map<string, string>();
   beforeEach(async () => {
     db ??= await open();
-    await db.query('TRUNCATE events, cases, case_activity, audit');
+    await db.query('TRUNCATE events, event_charts, cases, case_activity, audit');
     site = await addSite(db, uuidv7());
     told = [];
     ids.clear();
