@@ -32,7 +32,8 @@ export interface Failovers {
 
 /** What is promised (docs/operations.md). */
 const SERVED_MS = 15_000;
-const STILL_MS = 60_000;
+/** A backlog that stands still for so long will not be delivered: well above what collectors wait between two tries. */
+const STILL_MS = 180_000;
 
 export async function failover({ rounds, ways, seed, withinMs, say }: FailoverOptions): Promise<Failovers> {
   const random = new Random(seed);
