@@ -39,7 +39,7 @@ const DEBIAN = {
   curl: 'curl',
   openssl: 'openssl',
   fping: 'fping',
-  chromium: 'chromium',
+  'chromium-headless-shell': 'chromium-headless-shell',
   'firefox-esr': 'firefox-esr',
   systemd: 'systemd-analyze',
   lintian: 'lintian',
@@ -161,7 +161,12 @@ const STEPS = [
     ],
     run: [npm('test:system')],
   },
-  { name: 'web', why: 'every page in a browser', needs: ['chromium', 'firefox-esr'], run: [npm('test:web')] },
+  {
+    name: 'web',
+    why: 'every page in a browser',
+    needs: ['chromium-headless-shell', 'firefox-esr'],
+    run: [npm('test:web')],
+  },
   {
     name: 'chaos',
     why: 'faults of disk, network, database and clock, one by one',

@@ -211,5 +211,10 @@ export const STATES: Record<
       await chart.hover({ position: { x: 120, y: 60 } });
       await sees(page, 'the device was not monitored');
     },
+    async (page) => {
+      await page.getByText('Round trip as a table').click();
+      const values = page.getByRole('region', { name: 'Round trip, values' });
+      await values.getByText('the device was not monitored').first().waitFor();
+    },
   ],
 };

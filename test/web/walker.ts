@@ -5,10 +5,11 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type ElementHandle, type KeyInput, launch, type Page } from 'puppeteer-core';
+import { CHROMIUM } from './browser.ts';
 
 /** Browsers that are walked with, and where they are. */
 export const WALKED = {
-  chromium: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  chromium: CHROMIUM,
   firefox: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
 };
 export type BrowserName = keyof typeof WALKED;

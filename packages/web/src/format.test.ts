@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { bitrate, bytes, plural } from './format.ts';
+import { describe, expect, it } from 'vitest';
+import { bitrate, bytes, plural, timeFormat } from './format.ts';
 
 it.each([
   [0, '0 bit/s'],
@@ -22,3 +22,13 @@ it.each([
   [1, '1 address'],
   [1_234, '1,234 addresses'],
 ])('counts %d as %s', (count, text) => expect(plural(count, 'address', 'addresses')).toBe(text));
+
+describe('a format of times', () => {
+  it('is made once, however often it is asked for', () => {
+    const clock = { hour: '2-digit', minute: '2-digit' } as const;
+    expect(timeFormat('en-GB', 'Europe/Berlin', clock)).toBe(
+      timeFormat('en-GB', 'Europe/Berlin', { ...clock }),
+    );
+    expect(timeFormat('en-GB', 'UTC', clock)).not.toBe(timeFormat('en-GB', 'Europe/Berlin', clock));
+  });
+});

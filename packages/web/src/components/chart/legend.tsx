@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
+import { useState } from 'react';
 import { download } from '../../download.ts';
 import { usePreferences } from '../../preferences.ts';
 import { absolute, duration } from '../show/index.ts';
@@ -77,22 +78,28 @@ function pointText(
   return gapText(line.gaps, { from: time - half, to: time + half }, zone) ?? valueText(value, unit);
 }
 
-/** The chart for those who would rather read it. */
-export function ChartTable({
-  title,
-  times,
-  lines,
-  unit,
-}: {
+interface Read {
   title: string;
   times: readonly number[];
   lines: readonly Line[];
   unit: string;
-}) {
+}
+
+/** The chart for those who would rather read it; its rows, hundreds of them, are made when somebody opens it. */
+export function ChartTable(read: Read) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className={classes.table} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{read.title} as a table</summary>
+      {isOpen && <Values {...read} />}
+    </details>
+  );
+}
+
+function Values({ title, times, lines, unit }: Read) {
   const { zone } = usePreferences();
   return (
-    <details className={classes.table}>
-      <summary>{title} as a table</summary>
+    <>
       <Button
         variant="subtle"
         leftSection={<IconDownload size={14} aria-hidden />}
@@ -125,6 +132,6 @@ export function ChartTable({
           </tbody>
         </table>
       </section>
-    </details>
+    </>
   );
 }

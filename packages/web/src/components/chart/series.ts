@@ -1,7 +1,7 @@
 /** What charts are drawn from: pure, so that it is tested without a canvas. */
 import type { MeasurementGap, MetricData, MetricName } from '@rollcall/shared/api/measurements';
 import { csvLine } from '@rollcall/shared/csv';
-import { bitrate } from '../../format.ts';
+import { bitrate, timeFormat } from '../../format.ts';
 
 /** One line of a chart. */
 export interface Line {
@@ -96,23 +96,18 @@ export function gapText(
   return `not measured ${text(gap.from)}–${text(gap.to)}: ${gap.message}`;
 }
 
+const CLOCK = { hour: '2-digit', minute: '2-digit' } as const;
+const DATE = { day: 'numeric', month: 'short' } as const;
+
 /** The time of day; with its date where less would be ambiguous. */
 const clockText = (seconds: number, span: number, zone: string): string =>
-  new Intl.DateTimeFormat('en-GB', {
-    ...(span >= DAY && { day: 'numeric', month: 'short' }),
-    ...{ hour: '2-digit', minute: '2-digit' },
-    ...(zone === 'local' ? {} : { timeZone: zone }),
-  }).format(seconds * 1000);
+  timeFormat('en-GB', zone, span >= DAY ? { ...DATE, ...CLOCK } : CLOCK).format(seconds * 1000);
 
 /** A tick of the time axis: the date where ticks are days apart or a day begins, else the time of day. */
 export function tickText(seconds: number, apart: number, zone: string): string {
-  const timeZone = zone === 'local' ? {} : { timeZone: zone };
-  const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', ...timeZone });
-  const text = time.format(seconds * 1000);
+  const text = timeFormat('en-GB', zone, CLOCK).format(seconds * 1000);
   if (apart < DAY && text !== '00:00') return text;
-  return new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...timeZone }).format(
-    seconds * 1000,
-  );
+  return timeFormat('en-GB', zone, DATE).format(seconds * 1000);
 }
 
 /** Bounds of the value axis: zero is always on it, and a flat line has room above. */

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { timeFormat } from '../../format.ts';
 import { usePreferences } from '../../preferences.ts';
 
 /** One ticking clock for all relative times on the page. */
@@ -39,23 +40,10 @@ export function ago(seconds: number, nowMs: number): string {
   return seconds * 1000 > nowMs ? `in ${text}` : `${text} ago`;
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-function format(zone: string): Intl.DateTimeFormat {
-  let made = formats.get(zone);
-  if (!made) {
-    made = new Intl.DateTimeFormat('sv-SE', {
-      dateStyle: 'short',
-      timeStyle: 'medium',
-      ...(zone === 'local' ? {} : { timeZone: zone }),
-    });
-    formats.set(zone, made);
-  }
-  return made;
-}
-
 /** Absolute time, `2026-11-21 04:12:09`, in the zone of the person's choice; `Z` marks UTC. */
 export function absolute(seconds: number, zone: string): string {
-  const text = format(zone).format(seconds * 1000);
+  const format = timeFormat('sv-SE', zone, { dateStyle: 'short', timeStyle: 'medium' });
+  const text = format.format(seconds * 1000);
   return zone === 'UTC' ? `${text}Z` : text;
 }
 
