@@ -200,7 +200,6 @@ export const rows = {
   'measurements.top': { query: () => 'metric=in', outside: 'nothing' },
   'availability.list': { query: (world) => `of=devices&deviceId=${world.id.device}`, outside: 404 },
   'availability.spans': { query: (world) => `deviceId=${world.id.device}`, outside: 404 },
-  'availability.file': { query: (world) => `of=interfaces&deviceId=${world.id.device}`, outside: 404 },
 
   'events.list': { outside: 'nothing' },
   'changes.list': { outside: 'nothing' },

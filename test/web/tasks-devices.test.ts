@@ -295,6 +295,19 @@ tasks('tasks with devices', start, (task) => {
     },
   );
 
+  task('availability: a month of every site, taken away as CSV', async ({ page, open, button }) => {
+    await open('/availability');
+    await page.getByText('percent of the time observed').waitFor();
+    const [file] = await Promise.all([page.waitForEvent('download'), button('CSV').click()]);
+    expect(file.suggestedFilename()).toMatch(/^availability \d{4}-\d\d\.csv$/);
+    const [names, ...days] = readFileSync(await file.path(), 'utf8')
+      .trim()
+      .split('\r\n');
+    expect(names).toMatch(/^from,to,siteId,site,/);
+    expect(days.every((line) => /^\d{4}-\d\d-\d\dT/.test(line))).toBe(true);
+    for (const name of ['Head office', 'Branch']) expect(days.some((line) => line.includes(name))).toBe(true);
+  });
+
   task(
     'devices: filter, sort, choose columns, keep the view, take it away as CSV and as curl',
     async ({ page, open, row, button, item, another, world }) => {

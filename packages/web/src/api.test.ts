@@ -1,15 +1,17 @@
 import type { Role } from '@rollcall/shared/model';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 vi.mock('virtual:operations', () => ({
   default: {
-    'devices.list': ['GET', '/api/devices', ['search', 'class'], 'viewer'],
+    'devices.list': ['GET', '/api/devices', ['search', 'class', 'page', 'pageSize'], 'viewer'],
     'devices.get': ['GET', '/api/devices/{id}', [], 'viewer'],
     'devices.delete': ['DELETE', '/api/devices/{id}', [], 'admin'],
     'session.create': ['POST', '/api/session', [], 'public'],
   },
 }));
-const { addressOf, isAllowed } = await import('./api.ts');
+const { addressOf, allCsv, isAllowed } = await import('./api.ts');
+
+afterEach(() => vi.unstubAllGlobals());
 
 describe('the address of a request', () => {
   it('has what the operation knows, each value once, and nothing that is empty', () => {
@@ -32,4 +34,24 @@ it('is offered to who may call it', () => {
   );
   expect(isAllowed('devices.get', 'viewer')).toBe(true);
   expect(isAllowed('session.create', 'viewer')).toBe(true);
+});
+
+describe('a list as CSV', () => {
+  it('is asked for page by page and has the line of names once', async () => {
+    vi.stubGlobal('fetch', async (url: string, { headers }: { headers: Record<string, string> }) => {
+      const page = new URL(url, 'http://x').searchParams.get('page');
+      expect(headers.Accept).toBe('text/csv');
+      return new Response(`id,name\r\n${page},"a\r\nb"\r\n`, { headers: { 'X-Total-Count': '5' } });
+    });
+    expect(await allCsv('devices.list', {}, 2)).toEqual([
+      'id,name\r\n1,"a\r\nb"\r\n',
+      ...['2,"a\r\nb"\r\n', '3,"a\r\nb"\r\n'],
+    ]);
+  });
+
+  it('that is refused is told', async () => {
+    const error = { code: 'forbidden', message: 'no', requestId: 'x' };
+    vi.stubGlobal('fetch', async () => Response.json({ success: false, error }, { status: 403 }));
+    await expect(allCsv('devices.list', {}, 2)).rejects.toMatchObject({ status: 403, message: 'no' });
+  });
 });

@@ -84,17 +84,49 @@ export async function call<Id extends OperationId>(
   request: Request<Id>,
   { signal, ifMatch, idempotencyKey }: CallOptions = {},
 ): Promise<Result<Id>> {
-  const { body, ...rest } = request as { params?: Values; query?: Values; body?: unknown };
-  const [method, url] = addressOf(id, rest);
+  const { body, ...rest } = request as Sent;
+  const [method] = addressOf(id, rest);
   const headers: Record<string, string> = {};
   if (method !== 'GET') headers['Content-Type'] = 'application/json';
   if (ifMatch) headers['If-Match'] = ifMatch;
-  if (wallToken) headers.Authorization = `Bearer ${wallToken}`;
   if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey;
-  const response = await fetch(url, {
+  const response = await send(id, { ...rest, body }, headers, signal);
+  const answer = (await response.json().catch(() => undefined)) as
+    | (Result<Id> & { success: true })
+    | Failed
+    | undefined;
+  if (answer?.success) {
+    const etag = response.headers.get('ETag');
+    return etag ? { ...answer, etag } : answer;
+  }
+  throw failure(response, answer);
+}
+
+interface Sent {
+  params?: Values;
+  query?: Values;
+  body?: unknown;
+}
+interface Failed {
+  success: false;
+  error: ConstructorParameters<typeof ApiError>[1];
+}
+
+const failure = ({ status }: Response, answer: Failed | undefined): ApiError =>
+  new ApiError(status, answer?.error ?? { code: 'internal', message: `The server answered ${status}.` });
+
+/** @throws ApiError when no answer came */
+function send(
+  id: OperationId,
+  { body, ...rest }: Sent,
+  headers: Record<string, string>,
+  signal?: AbortSignal,
+): Promise<Response> {
+  const [method, url] = addressOf(id, rest);
+  return fetch(url, {
     method,
     credentials: 'same-origin',
-    headers,
+    headers: { ...headers, ...(wallToken && { Authorization: `Bearer ${wallToken}` }) },
     ...(method === 'GET' || method === 'DELETE' ? {} : { body: JSON.stringify(body ?? {}) }),
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
@@ -104,18 +136,18 @@ export async function call<Id extends OperationId>(
       message: 'The server cannot be reached. Check the connection and try again.',
     });
   });
-  const answer = (await response.json().catch(() => undefined)) as
-    | (Result<Id> & { success: true })
-    | { success: false; error: ConstructorParameters<typeof ApiError>[1] }
-    | undefined;
-  if (answer?.success) {
-    const etag = response.headers.get('ETag');
-    return etag ? { ...answer, etag } : answer;
+}
+
+/** Everything of a list as the server writes CSV, page after page, the line of names once. @throws ApiError */
+export async function allCsv(id: OperationId, query: Values, pageSize: number): Promise<string[]> {
+  const parts: string[] = [];
+  for (let page = 1; ; page += 1) {
+    const response = await send(id, { query: { ...query, page, pageSize } }, { Accept: 'text/csv' });
+    if (!response.ok) throw failure(response, await response.json().catch(() => undefined));
+    const text = await response.text();
+    parts.push(page === 1 ? text : text.slice(text.indexOf('\r\n') + 2));
+    if (page * pageSize >= Number(response.headers.get('X-Total-Count'))) return parts;
   }
-  throw new ApiError(
-    response.status,
-    answer?.error ?? { code: 'internal', message: `The server answered ${response.status}.` },
-  );
 }
 
 /** Query key of an operation: its resource first (`devices`), so that live changes can invalidate it as a whole. */

@@ -5,8 +5,6 @@ import { id, type Operation, queryTime, siteFilter, wholeNumber } from './operat
 
 /** Entries of a page: each is computed from all that happened to it. */
 export const AVAILABILITY_PAGE_MOST = 100;
-/** Entries of one file. */
-export const AVAILABILITY_FILE_MOST = 5000;
 /** Calendar days of one answer. */
 export const AVAILABILITY_DAYS_MOST = 400;
 
@@ -43,6 +41,25 @@ const availabilityEntry = z
     description: 'The four numbers of seconds add up to the length of the period, times `devices`.',
   });
 export type Availability = z.infer<typeof availabilityEntry>;
+
+const iso = z.iso.datetime().meta({ description: 'ISO 8601 in UTC.' });
+const availabilityRow = z.strictObject({
+  from: iso,
+  to: iso,
+  ...availabilityEntry.omit({ days: true }).shape,
+});
+
+/** A line per entry or, by calendar day, per entry and day. Spreadsheets know times as ISO 8601. */
+const rowsOf = ({ from, to, data }: { from: number; to: number; data: Availability[] }) =>
+  data.flatMap(({ days, ...entry }): z.infer<typeof availabilityRow>[] =>
+    (days ?? [{ from, to }]).map((part) => ({
+      ...entry,
+      ...part,
+      from: isoOf(part.from),
+      to: isoOf(part.to),
+    })),
+  );
+const isoOf = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000', '');
 
 const asked = {
   of: z.enum(['sites', 'devices', 'interfaces']).meta({ id: 'AvailabilityOf' }).default('sites').meta({
@@ -90,7 +107,8 @@ const spansQuery = z.strictObject({
 export type AvailabilitySpansQuery = z.output<typeof spansQuery>;
 
 const description = `Every second has one state: maintenance before not observed, before down, before up.
-It follows from the events \`device.down\`, \`device.unreachable\` and \`interface.down\`, flapping ones included.`;
+It follows from the events \`device.down\`, \`device.unreachable\` and \`interface.down\`, flapping ones included.
+CSV has a line per entry or, with \`timezone\`, per entry and day, and its times as ISO 8601.`;
 
 export const availabilityOperations = {
   'availability.list': {
@@ -103,6 +121,7 @@ export const availabilityOperations = {
     query: availabilityQuery,
     data: availabilityEntry,
     envelope: 'list',
+    csv: { row: availabilityRow, rowsOf },
     extra: z.strictObject({ from: time, to: time }),
     errors: ['not_found'],
   },
@@ -116,19 +135,6 @@ export const availabilityOperations = {
     query: spansQuery,
     data: z.array(span),
     envelope: 'item',
-    errors: ['not_found'],
-  },
-  'availability.file': {
-    method: 'GET',
-    path: '/api/availability/csv',
-    tag: 'Metrics',
-    summary: 'The same as CSV',
-    description: `A line per entry or, with \`timezone\`, per entry and day. At most ${AVAILABILITY_FILE_MOST} entries.`,
-    access: 'viewer',
-    query: z.strictObject(asked),
-    data: z.string(),
-    envelope: 'raw',
-    produces: 'text/csv',
     errors: ['not_found'],
   },
 } as const satisfies Record<string, Operation>;

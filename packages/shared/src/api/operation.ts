@@ -42,6 +42,8 @@ export interface Operation {
   body?: z.ZodType;
   /** The `data` of the answer: the item, or one element of a list. */
   data: z.ZodType;
+  /** What a line of the CSV of a list has, where it is not an element: of the body come any number of lines. */
+  csv?: { row: z.ZodType; rowsOf(body: object): object[] };
   /** Members beside `data` at the top level of the envelope (`token`, `scanId`). */
   extra?: z.ZodObject;
   envelope: Envelope;

@@ -2,9 +2,11 @@ import {
   AVAILABILITY_STATES,
   type Availability,
   type AvailabilitySpan,
+  availabilityOperations,
 } from '@rollcall/shared/api/availability';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { csvOf } from '../../platform/http/csv.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { Scene } from '../../testing/incident-scene.ts';
 import { addCollector, addDevices, addSite, asCaller, caller, insert } from '../../testing/rows.ts';
@@ -17,6 +19,7 @@ afterAll(closeDatabases);
 const LONG_AGO = '2026-10-01T00:00:00Z';
 const begin = Date.parse('2026-11-20T12:00:00Z') / 1000;
 const HOUR = 3600;
+const list = availabilityOperations['availability.list'];
 
 describe.each(databases())('availability on %s', (_name, open) => {
   const scene = new Scene();
@@ -214,24 +217,22 @@ describe.each(databases())('availability on %s', (_name, open) => {
     expect(entry?.days?.map(({ from, to }) => (to - from) / HOUR)).toEqual([24, 25, 24, 1]);
     expect(entry?.days?.[0]).toMatchObject({ up: 86_400, down: 0, availability: 100 });
     expect(of(entry)).toEqual([74 * HOUR, 0, 0, 0]);
-    let body = '';
-    const headers: Record<string, string> = {};
-    const response = {
-      setHeader: (name: string, value: string) => void Object.assign(headers, { [name]: value }),
-      end: (text: string) => {
-        body = text;
-      },
+    const csv = async (asked: Record<string, string>) => {
+      const { data, extra } = await call()('availability.list', { query: asked });
+      return csvOf(list.csv.row, list.csv.rowsOf({ data, ...(extra as { from: number; to: number }) }));
     };
-    const answer = (await call()('availability.file', { query })) as unknown as {
-      raw: (to: typeof response) => void;
-    };
-    answer.raw(response);
-    expect(headers['Content-Type']).toBe('text/csv; charset=utf-8');
-    expect(body.split('\r\n').slice(0, 2)).toEqual([
-      'from,to,site,device,interface,devices,up,down,maintenance,notObserved,availability',
-      `2026-10-23T22:00:00Z,2026-10-24T22:00:00Z,${(await read(query))[0]?.site},'=sw,,1,86400,0,0,0,100`,
+    const lines = (await csv(query)).split('\r\n');
+    expect(lines.slice(0, 2)).toEqual([
+      'from,to,siteId,site,deviceId,device,interfaceId,interface,devices,up,down,maintenance,notObserved,availability',
+      `2026-10-23T22:00:00Z,2026-10-24T22:00:00Z,${entry?.siteId},${entry?.site},${entry?.deviceId},'=sw,,,1,86400,0,0,0,100`,
     ]);
-    expect(body.trim().split('\r\n')).toHaveLength(5);
+    expect(lines).toHaveLength(6);
+    const { timezone: _, ...whole } = query;
+    expect((await csv(whole)).split('\r\n')).toEqual([
+      lines[0],
+      `2026-10-23T22:00:00Z,2026-10-27T00:00:00Z,${entry?.siteId},${entry?.site},${entry?.deviceId},'=sw,,,1,266400,0,0,0,100`,
+      '',
+    ]);
   });
 
   it('answers of sites in sight only, and says what is missing', async () => {

@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { columnsOf, csvOf } from './csv.ts';
+import { columnsOf, csvOf, rowOf } from './csv.ts';
 
 const item = z.strictObject({
   id: z.string(),
@@ -47,8 +47,8 @@ describe('columns of a list as CSV', () => {
   const lists = (Object.entries(operations) as [string, Operation][]).filter(
     ([, { method, envelope }]) => method === 'GET' && envelope === 'list',
   );
-  it.each(lists)('of %s are told apart', (_id, { data }) => {
-    const columns = columnsOf(data);
+  it.each(lists)('of %s are told apart', (_id, operation) => {
+    const columns = columnsOf(rowOf(operation));
     expect(columns.length).toBeGreaterThan(1);
     expect(new Set(columns).size).toBe(columns.length);
   });

@@ -1,9 +1,13 @@
 /** Any list as CSV, by the schema of its items: the same columns whatever is in it. Pure. */
+import type { Operation } from '@rollcall/shared/api/operation';
 import { type CsvValue, csvLine } from '@rollcall/shared/csv';
 import { z } from 'zod';
 
 /** Of items that are no objects. */
 const VALUE = 'value';
+
+/** What one line is of. */
+export const rowOf = ({ csv, data }: Operation): z.ZodType => csv?.row ?? data;
 
 /** Names of the columns: members in their order, those of a member that is an object as `member.part`. */
 export const columnsOf = (schema: z.ZodType): string[] => membersOf(schema) ?? [VALUE];

@@ -39,6 +39,22 @@ const table = {
     data: z.strictObject({ query: z.unknown() }),
     envelope: 'list',
   },
+  'things.lines': {
+    method: 'GET',
+    path: '/api/things/lines',
+    tag: 'Things',
+    summary: 'A list whose CSV has other lines',
+    access: 'viewer',
+    query: z.strictObject({ ...paging }),
+    data: z.strictObject({ parts: z.array(z.int()) }),
+    csv: {
+      row: z.strictObject({ of: z.string(), part: z.int() }),
+      rowsOf: ({ of, data }: { of: string; data: { parts: number[] }[] }) =>
+        data.flatMap(({ parts }) => parts.map((part) => ({ of, part }))),
+    },
+    extra: z.strictObject({ of: z.string() }),
+    envelope: 'list',
+  },
   'things.create': {
     method: 'POST',
     path: '/api/things',
@@ -110,6 +126,11 @@ const failures: Record<string, () => unknown> = {
 const addresses: string[] = [];
 const handlers = {
   'things.list': async (call: { query: unknown }) => ({ data: [{ query: call.query }], totalCount: 1 }),
+  'things.lines': async () => ({
+    data: [{ parts: [1, 2] }, { parts: [3] }],
+    extra: { of: 'a' },
+    totalCount: 2,
+  }),
   'things.create': async (call: { body: { name: string } }) => ({
     data: { name: call.body.name },
     extra: { plain: 'shown once' },
@@ -313,6 +334,10 @@ describe('the mount', () => {
         vary: expect.stringContaining('Accept'),
       },
       body: 'query\r\n"{""page"":2,""pageSize"":25}"\r\n',
+    });
+    expect(await get('/api/things/lines', 'text/csv')).toMatchObject({
+      headers: { 'x-total-count': '2' },
+      body: 'of,part\r\na,1\r\na,2\r\na,3\r\n',
     });
     const known = { ...as(viewer), accept: 'text/csv', 'if-none-match': String(csv.headers.etag) };
     expect((await ask('GET', '/api/things?page=2', { headers: known })).status).toBe(304);

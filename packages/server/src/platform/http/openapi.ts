@@ -11,7 +11,7 @@ import {
   responseBody,
 } from '@rollcall/shared/api/operation';
 import type { z } from 'zod';
-import { columnsOf } from './csv.ts';
+import { columnsOf, rowOf } from './csv.ts';
 import { exampleOf, type Json, type Schema, Schemas } from './openapi-schema.ts';
 import { webhookObject } from './openapi-webhooks.ts';
 
@@ -134,7 +134,7 @@ function operationObject(id: string, operation: Operation, schemas: Schemas): Js
     description: describe(operation),
     ...(operation.stable && { 'x-stable': true }),
     ...(operation.deprecated && { deprecated: true }),
-    ...(isCsvToo(operation) && { 'x-csv-columns': columnsOf(operation.data) }),
+    ...(isCsvToo(operation) && { 'x-csv-columns': columnsOf(rowOf(operation)) }),
     security: security(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body && { requestBody: requestBody(id, operation, operation.body, schemas) }),

@@ -2,7 +2,7 @@
 import { type Operation, responseBody } from '@rollcall/shared/api/operation';
 import type { Request, Response } from 'express';
 import { JSON_TYPE, send } from './answer.ts';
-import { csvOf } from './csv.ts';
+import { csvOf, rowOf } from './csv.ts';
 import { etagOf, matches } from './etag.ts';
 
 /** The answer of a handler without the types of its operation. */
@@ -45,7 +45,8 @@ export async function reply(operation: Operation, answer: Loose, asked: Asked): 
   if (operation.envelope === 'item') return revalidate(asked, answer.data, sendJson);
   response.vary('Accept');
   if (!prefersCsv(request)) return revalidate(asked, body, sendJson);
-  const csv = csvOf(operation.data, answer.data as unknown[]);
+  const rows = operation.csv ? operation.csv.rowsOf(body) : (answer.data as unknown[]);
+  const csv = csvOf(rowOf(operation), rows);
   response.setHeader('X-Total-Count', String(answer.totalCount));
   revalidate(asked, csv, () => send(response, CSV_TYPE, csv));
 }

@@ -1,16 +1,17 @@
 import { Button } from '@mantine/core';
 import type { Availability } from '@rollcall/shared/api/availability';
 import { IconFileTypeCsv, IconPrinter } from '@tabler/icons-react';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { addressOf, apiQuery } from '../../api.ts';
+import { allCsv, apiQuery } from '../../api.ts';
 import { useSiteChoices, useSiteName } from '../../choices.ts';
 import { IconButton } from '../../components/controls/index.ts';
-import { Empty, Loaded } from '../../components/feedback/index.ts';
+import { Empty, Loaded, notifyProblem } from '../../components/feedback/index.ts';
 import { Filters } from '../../components/filter/index.ts';
 import { Page, Scroller } from '../../components/page/index.ts';
 import { duration, useNow } from '../../components/show/index.ts';
+import { download } from '../../download.ts';
 import { plural } from '../../format.ts';
 import { usePreferences } from '../../preferences.ts';
 import { useUrlState } from '../../url-state.ts';
@@ -35,7 +36,11 @@ export function AvailabilityPage() {
     ...{ of: search.site ? 'devices' : 'sites', site: search.site, timezone: zone },
     ...{ from: String(bounds.from), to: String(bounds.to) },
   } as const;
-  const [, file] = addressOf('availability.file', { query });
+  const file = useMutation({
+    mutationFn: () => allCsv('availability.list', query, ROWS),
+    onSuccess: (parts) => download(`availability ${month?.value ?? ''}.csv`, 'text/csv;charset=utf-8', parts),
+    onError: (error) => notifyProblem('The file was not made', error),
+  });
   const report = useQuery({
     ...apiQuery('availability.list', { query: { ...query, page: search.page, pageSize: ROWS } }),
     placeholderData: keepPreviousData,
@@ -49,11 +54,10 @@ export function AvailabilityPage() {
       actions={
         <>
           <Button
-            component="a"
-            href={file}
-            download
             variant="default"
             leftSection={<IconFileTypeCsv size={16} />}
+            loading={file.isPending}
+            onClick={() => file.mutate()}
           >
             CSV
           </Button>
