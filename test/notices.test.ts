@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 // @ts-expect-error the packages' build is plain JavaScript
-import { billOf, componentsOf, noticesOf } from '../deploy/package/notices.mjs';
+import { billOf, billOfImage, componentsOf, noticesOf } from '../deploy/package/notices.mjs';
 
 const home = mkdtempSync(join(tmpdir(), 'rollcall-notices-'));
 afterAll(() => rmSync(home, { recursive: true }));
@@ -64,5 +64,29 @@ describe('notices of what packages carry of others', () => {
       'pkg:npm/a-mit@1.2.3',
       'pkg:npm/b-dual@1.2.3',
     ]);
+  });
+
+  it('list for an image what its base has installed, too', () => {
+    const about = { name: 'rollcall-server', version: '9.9.9', epoch: 1_700_000_000 };
+    const dpkg = `Package: libc6
+Status: install ok installed
+Architecture: amd64
+Version: 2.36-9+deb12u10
+Description: GNU C Library
+ Version: of the text
+
+Package: gone
+Status: deinstall ok config-files
+Architecture: amd64
+Version: 1
+`;
+    const bill = billOf(about, componentsOf([mit]));
+    const { metadata, components } = JSON.parse(billOfImage(bill, { dpkg }));
+    expect([metadata.component.type, metadata.component.name]).toEqual(['container', 'rollcall-server']);
+    expect(components.map(({ purl }: { purl: string }) => purl)).toEqual([
+      'pkg:npm/a-mit@1.2.3',
+      'pkg:deb/debian/libc6@2.36-9%2Bdeb12u10?arch=amd64',
+    ]);
+    expect(JSON.parse(billOfImage(bill, {})).components).toHaveLength(1);
   });
 });

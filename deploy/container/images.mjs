@@ -1,5 +1,6 @@
 // npm run images: dist/rollcall-{server,collector}_VERSION_ARCH.image.tar from the packages in dist/ (npm run package makes
-// them), for `podman load` or `docker load`. Needs Buildah, and root or subordinate user ids.
+// them), for `podman load` or `docker load`. Beside each its bill of materials (CycloneDX, .image.cdx.json): what the package
+// has, and what the base has installed. Needs Buildah, and root or subordinate user ids.
 //
 //   npm run images [-- OPTIONS]
 //
@@ -9,11 +10,21 @@
 //   --keep          leaves them in this machine's image store, as localhost/rollcall-…:VERSION, and writes no file
 import '../../scripts/usage.mjs';
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../../scripts/bootstrap.mjs';
+import { billOfImage } from '../package/notices.mjs';
 
 const { values: flags } = parseArgs({
   options: {
@@ -65,8 +76,28 @@ function makeImage(product, architecture, deb) {
     const file = join(root, 'dist', `rollcall-${product}_${version}_${architecture}.image.tar`);
     rmSync(file, { force: true });
     buildah('push', '--quiet', name, `docker-archive:${file}:${name}`);
+    const [, system] = /^ID=(.*)$/m.exec(fileIn(file, 'usr/lib/os-release') ?? '') ?? [];
+    const dpkg = fileIn(file, 'var/lib/dpkg/status');
+    const bill = readFileSync(deb.replace(/deb$/, 'cdx.json'), 'utf8');
+    writeFileSync(file.replace(/tar$/, 'cdx.json'), billOfImage(bill, { dpkg, system }));
     console.log(`${relative(root, file)}  ${(statSync(file).size / 1e6).toFixed(1)} MB`);
   } finally {
     rmSync(context, { recursive: true });
   }
+}
+
+/** Text of a file in an image: of the uppermost layer that has it. */
+function fileIn(archive, path) {
+  const unpack = 'tar -xOf "$0" "$1" | tar -xO --ignore-failed-read "$2" "./$2" 2>/dev/null || true';
+  const [{ Layers }] = JSON.parse(
+    execFileSync('tar', ['-xOf', archive, 'manifest.json'], { encoding: 'utf8' }),
+  );
+  for (const layer of Layers.reverse()) {
+    const text = execFileSync('sh', ['-c', unpack, archive, layer, path], {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+    });
+    if (text !== '') return text;
+  }
+  return undefined;
 }

@@ -109,3 +109,28 @@ export function billOf({ name, version, epoch }, components) {
   const normalizer = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6);
   return `${new Serialize.JsonSerializer(normalizer).serialize(bom, { sortLists: true, space: 2 })}\n`;
 }
+
+/**
+ * The bill of an image: that of the package in it, and the packages of the base under it, from dpkg's list of them. A base without
+ * such a list adds nothing.
+ */
+export function billOfImage(bill, { dpkg = '', system = 'debian' }) {
+  const { metadata, components, ...rest } = JSON.parse(bill);
+  const installed = dpkg
+    .split(/\n{2,}/)
+    .map((text) =>
+      Object.fromEntries([...text.matchAll(/^([A-Z][\w-]*): (.+)$/gm)].map(([, ...field]) => field)),
+    )
+    .filter(({ Status }) => Status?.endsWith(' installed'))
+    .map(({ Package: name, Version: version, Architecture: arch }) => {
+      const purl = new PackageURL('deb', system, name, version, { arch }, undefined).toString();
+      return { type: 'library', name, version, 'bom-ref': purl, purl };
+    });
+  const image = { ...metadata.component, type: 'container' };
+  const whole = {
+    ...rest,
+    metadata: { ...metadata, component: image },
+    components: [...components, ...installed],
+  };
+  return `${JSON.stringify(whole, null, 2)}\n`;
+}
