@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What the packages are held to: no lintian error, at most 60 MB, units that expose little.
+# What the packages are held to: no lintian error, at most 60 MB, units that expose little, a bill of materials beside each, as
+# beside each image.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0
@@ -35,6 +36,11 @@ machine_code() {
 
 packages=(dist/rollcall-*.deb)
 [ -e "${packages[0]}" ] || complain 'no packages in dist/: npm run package'
+for artefact in "${packages[@]}" dist/rollcall-*.image.tar; do
+  [ -e "$artefact" ] || continue
+  bill=${artefact%.*}.cdx.json
+  { [ -e "$bill" ] && grep -q '"purl": "pkg:npm/node-linux-' "$bill"; } || complain "$artefact has no bill of materials that names Node: $bill"
+done
 for package in "${packages[@]}"; do
   size=$(stat -c %s "$package")
   [ "$size" -le 60000000 ] || complain "$package has $size bytes, more than 60 MB"

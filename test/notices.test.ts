@@ -85,7 +85,7 @@ Version: 1
     expect([metadata.component.type, metadata.component.name]).toEqual(['container', 'rollcall-server']);
     expect(components.map(({ purl }: { purl: string }) => purl)).toEqual([
       'pkg:npm/a-mit@1.2.3',
-      'pkg:deb/debian/libc6@2.36-9%2Bdeb12u10?arch=amd64',
+      'pkg:deb/debian/libc6@2.36-9+deb12u10?arch=amd64',
     ]);
     expect(JSON.parse(billOfImage(bill, {})).components).toHaveLength(1);
   });

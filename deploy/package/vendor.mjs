@@ -54,7 +54,8 @@ export function copyPackages(names, from, target, arch) {
     done.set(name, source);
     for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {
       const path = relative(source, join(entry.parentPath ?? entry.path, entry.name));
-      if (entry.isFile() && !/(^|\/)node_modules\//.test(path) && keeps(name, path, arch)) {
+      // What its author's tools left in hidden folders is no part of a package.
+      if (entry.isFile() && !/(^|\/)(node_modules|\.[^/]+)\//.test(path) && keeps(name, path, arch)) {
         mkdirSync(dirname(join(target, name, path)), { recursive: true });
         cpSync(join(source, path), join(target, name, path));
       }
