@@ -16,6 +16,8 @@ const BESIDE = {
     packages: [
       '@electric-sql/pglite',
       '@node-rs/argon2',
+      // The list of passwords that are tried first is read when the first one is set.
+      '@zxcvbn-ts/language-common',
       // ws looks for it: without, all that collectors send is unmasked byte by byte on the thread that answers people.
       'bufferutil',
       'koffi',

@@ -28,6 +28,7 @@ const IDLE =
 const ONLY = {
   '@electric-sql/pglite':
     /^(package\.json|LICENSE|dist\/[^/]+\.(js|wasm|data)|dist\/(fs|contrib)\/.*\.js|dist\/pg_trgm\.tar\.gz)$/,
+  '@zxcvbn-ts/language-common': /^(package\.json|LICENSE\.txt|dist\/[^/]+\.cjs)$/,
   'swagger-ui-dist':
     /^(package\.json|LICENSE|NOTICE|swagger-ui\.css|swagger-ui-bundle\.js|favicon-32x32\.png)$/,
   'node-gyp-build': /^(package\.json|LICENSE|index\.js|node-gyp-build\.js)$/,

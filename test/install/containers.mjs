@@ -140,6 +140,8 @@ try {
       /as (\S+) with the password (\S+)/.exec(logOf('rollcall-server')),
     );
     await api('POST', '/api/session', { name: said[1], password: said[2] });
+    const ada = { name: 'ada', password: 'lantern orchard 42 copper', role: 'viewer', allSites: true };
+    await api('POST', '/api/users', ada);
     expect(tryIn('rollcall-server', 'id', '-u').stdout.trim() === String(USER), `user ${USER}`);
     expect(
       tryIn('rollcall-server', 'touch', '/usr/x').stderr.includes('Read-only'),
