@@ -1,43 +1,80 @@
-import {
-  casesComment,
-  casesList,
-  devicesGet,
-  devicesList,
-  eventsList,
-  scansCreate,
-  scansGet,
-} from './generated/orval/client';
-import { authorization, must, NOBODY, server, site, targets, tell } from './story';
+import { type Client, cook, must } from './cookbook';
+import * as api from './generated/orval/client';
 
-// Its functions ask for paths; where they lead and who asks stands here.
+// It sends each value of a list by itself, also where the document says that they are one parameter (`explode: false`).
 const ask = globalThis.fetch;
-globalThis.fetch = (path, init) =>
-  ask(new URL(String(path), server), { ...init, headers: { ...init?.headers, authorization } });
+globalThis.fetch = (input, init) => {
+  const [path = '', query = ''] = String(input).split('?');
+  const given = new URLSearchParams(query);
+  for (const name of new Set(given.keys()))
+    if (name !== 'tag' && name !== 'field') given.set(name, given.getAll(name).join());
+  return ask(`${path}?${given}`, init);
+};
 
-/** The answer where it has one of these statuses; its type says which members it has. */
-function got<Answer extends { status: number }, Status extends Answer['status']>(
-  answer: Answer,
-  status: Status,
-): Extract<Answer, { status: Status }> {
-  if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}`);
-  return answer as Extract<Answer, { status: Status }>;
+type Good<Answer> = Extract<Answer, { status: 200 | 201 | 202 }> extends { data: infer Data } ? Data : never;
+
+/** The answer where it has a status of success; its type says which members it has. */
+async function ok<Answer extends { status: number; data: unknown }>(
+  asking: Promise<Answer>,
+): Promise<Good<Answer>> {
+  const { status, data } = await asking;
+  if (status < 200 || status > 299) throw new Error(`${status}: ${JSON.stringify(data)}`);
+  return data as Good<Answer>;
+}
+/** Its functions read JSON; what is none is read from the address that it makes. */
+async function text(address: string, headers?: Record<string, string>): Promise<string> {
+  const response = await fetch(address, { headers });
+  if (!response.ok) throw new Error(`${response.status} of ${address}`);
+  return response.text();
 }
 
-const devices = got(await devicesList({ pageSize: 5 }), 200).data;
-const id = must(devices.data[0], 'device').id;
-const one = got(await devicesGet(id), 200).data.data;
-const scan = got(await scansCreate({ targets, profile: 'standard', site }), 202).data;
-const state = got(await scansGet(scan.scanId), 200).data.data;
-const events = got(await eventsList({ pageSize: 5 }), 200).data;
-const cases = got(await casesList({ pageSize: 5 }), 200).data;
-const comment = await casesComment(must(cases.data[0], 'case').id, { text: 'seen' });
-const missing = got(await devicesGet(NOBODY), 404).data;
-tell({
-  devices: devices.totalCount,
-  name: one.name,
-  scan: state.status,
-  events: events.totalCount,
-  commented: comment.status === 201,
-  cases: cases.totalCount,
-  missing: missing.error.code,
-});
+const table: Client = {
+  signIn: (body, headers) => api.sessionCreate(body, { headers }),
+  makeToken: (body, headers) => ok(api.tokensCreate(body, { headers })),
+  session: () => ok(api.sessionGet()),
+  tokens: () => ok(api.tokensList()),
+  revoke: (id) => ok(api.tokensDelete(id)),
+  devices: (query) => ok(api.devicesList(query)),
+  devicesEtag: async (query) => (await api.devicesList(query)).headers,
+  devicesAgain: async (query, headers) => (await api.devicesList(query, { headers })).status,
+  devicesCsv: (query, headers) => text(api.getDevicesListUrl(query), headers),
+  device: (id) => ok(api.devicesGet(id)),
+  missing: async (id) => {
+    const answer = await api.devicesGet(id);
+    if (answer.status !== 404) throw new Error(`${answer.status} instead of 404`);
+    return answer.data.error.code;
+  },
+  interfaces: (query) => ok(api.interfacesList(query)),
+  explain: (id) => ok(api.devicesExplain(id)),
+  events: (query) => ok(api.eventsList(query)),
+  acknowledge: (id) => ok(api.eventsAcknowledge(id)),
+  cases: ({ tag, ...query }) => ok(api.casesList({ ...query, ...(tag && { tag: [tag] }) })),
+  bulk: ({ filter, set }) => ok(api.devicesBulk({ filter: { ...filter, class: filter.class?.join() }, set })),
+  defineField: (body) => ok(api.fieldsCreate(body)),
+  bulkInterfaces: (body) => ok(api.interfacesBulk(body)),
+  addDevice: (body) => ok(api.devicesCreate(body)),
+  importDevices: (body) => ok(api.devicesImport(body)),
+  scan: (body, headers) => ok(api.scansCreate(body, { headers })),
+  scanState: (id) => ok(api.scansGet(id)),
+  scanAddresses: (id, query) => ok(api.scansAddresses(id, query)),
+  cancel: (id) => ok(api.scansCancel(id)),
+  plan: (body) => ok(api.scansPlan(body)),
+  openCase: (body) => ok(api.casesCreate(body)),
+  comment: (id, body) => ok(api.casesComment(id, body)),
+  updateCase: (id, body) => ok(api.casesUpdate(id, body)),
+  stream: async () => {
+    const reader = must((await fetch(api.getStreamOpenUrl())).body, 'stream').getReader();
+    const { value } = await reader.read();
+    await reader.cancel();
+    return value;
+  },
+  siteEtag: async (id) => (await api.sitesGet(id)).headers,
+  updateSite: (id, body, headers) => ok(api.sitesUpdate(id, body, { headers })),
+  metrics: () => text(api.getMetricsGetUrl()),
+  ready: () => ok(api.healthReady()),
+  prometheus: (query) => ok(api.exportPrometheus(query)),
+  ansible: (query) => ok(api.exportAnsible(query)),
+  oxidized: () => text(api.getExportOxidizedUrl()),
+  netbox: () => text(api.getExportNetboxUrl()),
+};
+await cook(table);
