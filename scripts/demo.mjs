@@ -28,7 +28,7 @@ const ONLINE_MS = 30_000;
 const SCAN_MS = 90_000;
 /** While `npm run dev` restarts a server that was edited, what answers in its place is no JSON. */
 const RESTART_MS = 60_000;
-const CHILD = { stdout: 'pipe', env: { LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn' } };
+const CHILD = { stdout: 'pipe', env: { LOG_LEVEL: process.env.LOG_LEVEL ?? 'error' } };
 
 const colour = process.stdout.isTTY && !process.env.NO_COLOR;
 const bold = (text) => (colour ? `\u001b[1m${text}\u001b[22m` : text);
@@ -154,7 +154,9 @@ async function startLab(programs) {
   const truth = JSON.parse(await firstLine(child));
   child.stdout.resume();
   const agents = truth.devices.filter((device) => device.snmp).length;
-  say(`lab        ${truth.devices.length} devices, ${agents} with SNMP agents, on ${truth.targets}`);
+  say(
+    `lab        ${truth.devices.length} devices, ${agents} with SNMP agents, simulated on 127.20.0.0/16 of this machine`,
+  );
   return { truth, port, control };
 }
 

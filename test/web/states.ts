@@ -128,7 +128,7 @@ export const STATES: Record<
   'the command of a new collector': () => [
     '/collectors?new=1',
     async (page) => {
-      await button(page, 'Make a join token').click();
+      await button(page, 'Create a join token').click();
       await sees(page, 'Waiting for a collector');
     },
   ],

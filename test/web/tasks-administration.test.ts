@@ -45,7 +45,7 @@ tasks('tasks of administration', startOffice, (task, alone) => {
     async ({ page, open, row, button, dialog, world }) => {
       await open('/wall?edit=1');
       await button('Share').click();
-      await dialog().getByRole('button', { name: 'Make a link' }).click();
+      await dialog().getByRole('button', { name: 'Create a link' }).click();
       await dialog().getByRole('button', { name: 'Copy Link' }).click();
       const link = await page.evaluate<string>('navigator.clipboard.readText()');
       await dialog().getByRole('button', { name: 'I have it' }).click();

@@ -184,7 +184,7 @@ tasks('tasks with devices', start, (task) => {
       await open(`/devices/${await world.device('access-3')}`);
       const parts = page.getByRole('navigation', { name: 'Parts of the device' });
       await parts.getByRole('link', { name: 'History' }).click();
-      await page.getByText('is other hardware').first().waitFor();
+      await page.getByText('hardware replaced').first().waitFor();
       await page.getByRole('link', { name: 'Identity evidence' }).click();
       await row('engine-id').getByText('strong').waitFor();
     },

@@ -103,7 +103,7 @@ tasks('tasks of discovery', start, (task) => {
       await open('/collectors');
       await button('Add a collector').click();
       await choose(dialog(), 'Site', 'Depot');
-      await dialog().getByRole('button', { name: 'Make a join token' }).click();
+      await dialog().getByRole('button', { name: 'Create a join token' }).click();
       const command = dialog().getByLabel('Then join', { exact: true });
       expect(await command.inputValue()).toContain(world.url);
       await dialog().getByText('Only this machine reaches this address.').waitFor();

@@ -10,17 +10,17 @@ const start = () => startWorld(16_212);
 tasks('tasks with events and cases', start, (task, alone) => {
   task('events: acknowledge, make a case of it, close', async ({ page, open, row, button, item, dialog }) => {
     await open('/events?Source=discovery&Device=access-5');
-    await row(' is other hardware').first().click();
+    await row(': hardware replaced').first().click();
     await page.getByRole('complementary').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('complementary').waitFor({ state: 'detached' });
-    await row(' is other hardware').first().click();
+    await row(': hardware replaced').first().click();
     await button('Acknowledge until').click();
     await item(/^Until it gets worse/).click();
     await page.getByText(/^by admin .*, until it gets worse$/).waitFor();
-    await button('Make a case').click();
+    await button('Create case').click();
     await dialog().getByLabel('Title').fill('A new switch nobody ordered');
-    await dialog().getByRole('button', { name: 'Open the case' }).click();
+    await dialog().getByRole('button', { name: 'Create case' }).click();
     await page
       .getByRole('heading', { level: 1 })
       .filter({ hasText: 'A new switch nobody ordered' })
@@ -32,11 +32,11 @@ tasks('tasks with events and cases', start, (task, alone) => {
 
   task('events: acknowledge what is selected', async ({ page, open, row }) => {
     await open('/events?Source=discovery&Device=access-3&Status=0,1');
-    await row(' is other hardware').getByRole('checkbox').check();
+    await row(': hardware replaced').getByRole('checkbox').check();
     await page.getByText('1 event selected').waitFor();
     await page.getByRole('toolbar').getByRole('button', { name: 'Acknowledge 1' }).click();
     await page.getByText('1 event acknowledged').waitFor();
-    await row(' is other hardware').getByText('acknowledged').waitFor();
+    await row(': hardware replaced').getByText('acknowledged').waitFor();
     await page.getByRole('navigation', { name: 'Views' }).waitFor();
   });
 
@@ -44,7 +44,7 @@ tasks('tasks with events and cases', start, (task, alone) => {
     await open('/cases');
     await button('New case').click();
     await dialog().getByLabel('Title').fill('Uplink of floor 3 flaps');
-    await dialog().getByRole('button', { name: 'Open the case' }).click();
+    await dialog().getByRole('button', { name: 'Create case' }).click();
     await page.getByRole('heading', { level: 1 }).filter({ hasText: 'Uplink of floor 3 flaps' }).waitFor();
     await choose(page, 'Assignee', 'Grace Hopper');
     await page.getByText('assigned it to grace').waitFor();
@@ -237,10 +237,10 @@ tasks('tasks with events and cases', start, (task, alone) => {
         expect(await side.isVisible()).toBe(true);
       };
       await open('/events?Source=discovery&Device=access-7');
-      await page.getByRole('row').filter({ hasText: ' is other hardware' }).first().click();
+      await page.getByRole('row').filter({ hasText: ': hardware replaced' }).first().click();
       await side.waitFor();
       // A dialog, and a list of choices in it.
-      await button('Make a case').click();
+      await button('Create case').click();
       await dialog().getByLabel('Priority').and(page.locator('input')).click();
       await page.getByRole('option', { name: 'highest' }).waitFor();
       await page.keyboard.press('Escape');

@@ -14,7 +14,7 @@ import { startWorld, type World } from './world.ts';
 type Visit = Pick<Walker, 'click' | 'fill' | 'choose' | 'openRow' | 'press' | 'read' | 'sees'>;
 interface Own {
   browser: BrowserName;
-  /** A switch that is other hardware, and that no other walk acknowledges. */
+  /** A switch whose hardware was replaced, and that no other walk acknowledges. */
   swapped: string;
   /** What a person types on the host of a collector. */
   run: (command: string) => Promise<void>;
@@ -39,7 +39,7 @@ const EMPTY: Record<string, Task> = {
   },
   'the first collector': async (one, { run }) => {
     await one.click('link', 'Add a collector');
-    await one.click('button', 'Make a join token');
+    await one.click('button', 'Create a join token');
     await run(await one.read('Then join'));
     await one.sees('first is online');
   },
@@ -98,7 +98,7 @@ const WORKING: Record<string, Task> = {
   },
   'say that somebody looks at it': async (one, { swapped }) => {
     await one.click('link', 'Events…');
-    await one.openRow(`${swapped} is other hardware`);
+    await one.openRow(`${swapped}: hardware replaced`);
     await one.click('button', 'Acknowledge');
     await one.sees('by admin');
   },
@@ -112,7 +112,7 @@ const WORKING: Record<string, Task> = {
   },
   'what changed lately': async (one, { swapped }) => {
     await one.click('link', 'Changes');
-    await one.sees(`${swapped} is other hardware`);
+    await one.sees(`${swapped}: hardware replaced`);
   },
   'a device by its address': async (one) => {
     await one.click('button', 'Search…');

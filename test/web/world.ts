@@ -79,7 +79,7 @@ export async function startNetwork(port: number): Promise<Network> {
   return { ...office, lab, scan, stop };
 }
 
-/** Switches that are other hardware at the second scan, with their new serial numbers; the first has a case. */
+/** Switches whose hardware is replaced before the second scan, with their new serial numbers; the first has a case. */
 const REPLACED = { 'access-3': 'FOC2741X0EX', 'access-5': 'CN27FP40EX', 'access-7': 'NW3619410EX' };
 
 export async function startWorld(port: number): Promise<World> {

@@ -51,7 +51,7 @@ const ADMIN_GOALS: readonly Goal[] = [
   ...PLACES.manage,
   { to: '/sites?edit=new', label: 'New site', description: 'a place with its networks' },
   { to: '/users?edit=new', label: 'New user', description: 'an account with a role and sites' },
-  { to: '/collectors?new=1', label: 'Add a collector', description: 'make a join token' },
+  { to: '/collectors?new=1', label: 'Add a collector', description: 'create a join token' },
   {
     to: '/notifications?tab=deliveries',
     label: 'Delivery log',

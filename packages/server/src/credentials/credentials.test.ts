@@ -117,7 +117,7 @@ describe.each(databases())('credentials on %s', (_name, open) => {
       { user: 'other', authKey: 'authentication' },
     ]);
     await expect(update({ privProtocol: 'des' })).rejects.toThrow(/privKey/);
-    await expect(update({ community: 'x' })).rejects.toThrow(/means nothing with SNMP v3/);
+    await expect(update({ community: 'x' })).rejects.toThrow(/does not apply to SNMP v3/);
     await update({ authProtocol: 'none' });
     expect(await feature.ofSite(siteId, [data.id])).toEqual([
       {

@@ -198,6 +198,6 @@ function changed(before: Credential, secret: Secrets, change: Change): Credentia
   const path = issue?.code === 'unrecognized_keys' ? issue.keys.join(', ') : (issue?.path.join('.') ?? '');
   throw invalid(
     path,
-    issue?.code === 'unrecognized_keys' ? `means nothing with SNMP ${version}` : (issue?.message ?? ''),
+    issue?.code === 'unrecognized_keys' ? `does not apply to SNMP ${version}` : (issue?.message ?? ''),
   );
 }

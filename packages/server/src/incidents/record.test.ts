@@ -346,8 +346,14 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     });
     await tell(turn(null, 2), turn(2, 2), turn(1, 3), turn(1, 2), turn(2, 1));
     expect((await events()).map(({ message, details }) => [message, details]).sort()).toEqual([
-      ['Gi1 of sw was opened', { before: { adminStatus: 2 }, after: { adminStatus: 1 } }],
-      ['Gi1 of sw was shut', { before: { adminStatus: 1 }, after: { adminStatus: 2 } }],
+      [
+        'Gi1 of sw was enabled by an administrator',
+        { before: { adminStatus: 2 }, after: { adminStatus: 1 } },
+      ],
+      [
+        'Gi1 of sw was shut down by an administrator',
+        { before: { adminStatus: 1 }, after: { adminStatus: 2 } },
+      ],
     ]);
   });
 

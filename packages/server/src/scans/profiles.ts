@@ -70,7 +70,7 @@ export function profileHandlers({ db, audit }: Pick<ScanDeps, 'db' | 'audit'>): 
     await sql.query('SELECT 1 FROM profiles WHERE id = $1::uuid FOR UPDATE', [id]);
     const profile = await read(sql, id);
     if (profile.builtIn)
-      throw new Problem('conflict', `${profile.name} is part of the product; copy it under another name`);
+      throw new Problem('conflict', `${profile.name} is built in; copy it under another name`);
     return profile;
   };
   const unique = <T>(name: string, work: () => Promise<T>): Promise<T> =>

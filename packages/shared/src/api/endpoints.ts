@@ -12,7 +12,7 @@ const anyMac = z
   .string()
   .max(40)
   .transform(bare)
-  .pipe(z.string().regex(/^[0-9a-f]{12}$/, 'must be a hardware address of 6 octets'))
+  .pipe(z.string().regex(/^[0-9a-f]{12}$/, 'must be a MAC address of 6 octets'))
   .transform((digits) => digits.replace(/(..)(?=.)/g, '$1:'));
 
 /** Fewest digits of a part of an address: an index finds no fewer. */

@@ -5,7 +5,7 @@ import { Empty } from '../components/feedback/index.ts';
 import { Filters, rangeOf } from '../components/filter/index.ts';
 import { ExportMenu } from '../components/list/index.ts';
 import { Page, SidePanel, Split } from '../components/page/index.ts';
-import { Changed, Fact, Facts, TimeFact, valueAsText } from '../components/show/index.ts';
+import { Changed, Fact, Facts, fieldName, TimeFact, valueAsText } from '../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../components/table/index.ts';
 import { useUrlState } from '../url-state.ts';
 
@@ -14,7 +14,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { id: 'actor', title: 'Who', width: 'minmax(90px, 0.5fr)', narrow: true },
   { id: 'action', title: 'What', width: 'minmax(130px, 0.7fr)', narrow: true, mono: true },
   { id: 'subject', title: 'Subject', width: 'minmax(160px, 1.6fr)' },
-  { id: 'address', title: 'From', width: 'minmax(110px, 0.5fr)', mono: true },
+  { id: 'address', title: 'IP address', width: 'minmax(110px, 0.5fr)', mono: true },
 ];
 
 /** Who did what: sign-ins, tokens, roles, credentials, collectors. */
@@ -72,9 +72,9 @@ function Entry({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
         <Fact name="What">{entry.action}</Fact>
         <Fact name="Subject">{entry.subject}</Fact>
         <Fact name="Site">{entry.siteId && siteName(entry.siteId)}</Fact>
-        <Fact name="From">{entry.address}</Fact>
+        <Fact name="IP address">{entry.address}</Fact>
         {Object.entries(detail).map(([name, value]) => (
-          <Fact key={name} name={name}>
+          <Fact key={name} name={fieldName(name)}>
             {valueAsText(value)}
           </Fact>
         ))}

@@ -84,7 +84,7 @@ export function Users() {
         may
         actions={(one) => [
           {
-            label: 'What they did',
+            label: 'Audit log',
             icon: IconHistory,
             run: () => void navigate({ to: '/audit', search: { actor: one.name } }),
           },

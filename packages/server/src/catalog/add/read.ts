@@ -111,7 +111,7 @@ function columnOf(cell: string): ImportColumn | null {
 function headerProblem(columns: Columns, fields: Fields): string | undefined {
   const known = columns.filter((column) => column !== null);
   if (!known.includes('address'))
-    return `the first line must name the column address; known are ${IMPORT_COLUMNS.join(', ')} and field:NAME`;
+    return `the first line must name the column address; known columns: ${IMPORT_COLUMNS.join(', ')} and field:NAME`;
   const twice = known.find((column, i) => known.indexOf(column) < i);
   if (twice !== undefined) return `the column ${twice} stands twice`;
   const unknown = known.find((column) => column.startsWith('field:') && !fields.has(column.slice(6)));

@@ -117,7 +117,10 @@ export function fieldHandlers({ db, audit }: { db: Database; audit: Audit }): Ha
       data: await change(call, 'update', async (sql) => {
         const field = await read(sql, params.id, 'FOR UPDATE');
         if (field.type !== 'choice')
-          throw invalid('choices', `${field.name} is no choice but a ${field.type}`);
+          throw invalid(
+            'choices',
+            `${field.name} has the type ${field.type}: only a field of the type choice has choices`,
+          );
         const choices = [...new Set(body.choices)];
         await sql.query('UPDATE custom_fields SET choices = $2::text[] WHERE id = $1::uuid', [
           params.id,

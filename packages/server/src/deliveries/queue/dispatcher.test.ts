@@ -189,7 +189,7 @@ describe.each(databases())('deliveries on %s', (name, open) => {
       /not closed, line:1/,
     ],
     ['the format without a template', { format: 'template' }, /template: is needed/],
-    ['a template of another format', { template: '{{ summary }}' }, /means nothing for the format rollcall/],
+    ['a template of another format', { template: '{{ summary }}' }, /does not apply to the format rollcall/],
     ['a header without a value', { headers: [{ name: 'X-Tenant' }] }, /value of X-Tenant/],
   ])('refuses %s when it is saved, and when it is previewed', async (_, more, message) => {
     await expect(subscribe(more)).rejects.toThrow(message);
@@ -255,7 +255,7 @@ describe.each(databases())('deliveries on %s', (name, open) => {
       ).rejects.toMatchObject({ code: 'invalid_request' });
     await expect(
       call()('subscriptions.update', { params: { id: data.id }, body: { headers: [] } }),
-    ).rejects.toThrow(/means nothing for syslog/);
+    ).rejects.toThrow(/does not apply to syslog/);
   });
 
   it('keeps of each case which message its thread began with', async () => {

@@ -59,7 +59,7 @@ export function changed(before: Subscription, change: Record<string, unknown>): 
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   if (issue?.code === 'unrecognized_keys')
-    throw invalid(issue.keys.join(', '), `means nothing for ${TARGET[kind].name}`);
+    throw invalid(issue.keys.join(', '), `does not apply to ${TARGET[kind].name}`);
   throw invalid(issue?.path.join('.') ?? '', issue?.message ?? '');
 }
 
@@ -117,7 +117,7 @@ const SAMPLE_AT = Date.UTC(2026, 0, 1);
 /** Renders the template of a made-up case: what is wrong with it is told now, and not when there is trouble to tell of. */
 export function checkTemplate({ format, template, headers }: WebhookRequest): void {
   if (format !== 'template') {
-    if (template != null) throw invalid('template', `means nothing for the format ${format}`);
+    if (template != null) throw invalid('template', `does not apply to the format ${format}`);
     return;
   }
   if (template == null) throw invalid('template', 'is needed: the body in Liquid');
@@ -135,7 +135,7 @@ export function checkTemplate({ format, template, headers }: WebhookRequest): vo
 function checkChannel({ format, channel }: WebhookRequest): void {
   if (isChannelFormat(format) && channel == null) throw invalid('channel', `is needed for ${format}`);
   if (!isChannelFormat(format) && channel != null)
-    throw invalid('channel', `means nothing for the format ${format}`);
+    throw invalid('channel', `does not apply to the format ${format}`);
 }
 
 /** Headers as they are stored beside their secrets, and shown. */

@@ -83,16 +83,12 @@ describe('changes before a case', () => {
       {
         place: 'port',
         likelihood: 73,
-        reasons: ['another duplex mode', 'on Gi1/0/1 of core-1, which the case is about', '4 min before'],
+        reasons: ['duplex changed', 'on Gi1/0/1 of core-1, which the case is about', '4 min before'],
       },
       {
         place: 'neighbour',
         likelihood: 57,
-        reasons: [
-          'another version of its system',
-          'on edge-7, which has a link to it',
-          'less than a minute before',
-        ],
+        reasons: ['OS version changed', 'on edge-7, which has a link to it', 'less than a minute before'],
       },
     ]);
   });

@@ -47,33 +47,33 @@ export const CONFIGURED_TRAPS: readonly string[] = [...CONFIGURED];
 
 /** How often trouble follows a change of a kind: 0 to 1, by judgement, not by measurement. */
 const WEIGHTS: Readonly<Record<string, readonly [weight: number, why: string]>> = {
-  'device.swapped': [1, 'other hardware'],
-  'device.upgraded': [0.95, 'another version of its system'],
-  'interface.shut': [0.95, 'a port that somebody shut or opened'],
-  'address.conflict': [0.9, 'an address that two devices claim'],
-  'device.renumbered': [0.85, 'another management address'],
-  'interface.removed': [0.85, 'an interface that went'],
-  'device.rebooted': [0.8, 'a restart'],
-  'interface.speed': [0.75, 'another speed'],
-  'interface.duplex': [0.75, 'another duplex mode'],
-  'address.moved': [0.7, 'an address that moved'],
-  'neighbour.changed': [0.7, 'another neighbour'],
-  'device.addresses': [0.7, 'other addresses'],
-  'device.vlans': [0.7, 'other VLANs'],
-  'device.hardware': [0.6, 'other parts'],
-  'device.moved': [0.65, 'another port'],
-  'interface.changed': [0.5, 'other settings of an interface'],
-  'interface.added': [0.4, 'a new interface'],
-  'device.gone': [0.4, 'a device that went'],
-  'device.changed': [0.3, 'other facts of the device'],
-  'device.new': [0.25, 'a new device'],
+  'device.swapped': [1, 'hardware replaced'],
+  'device.upgraded': [0.95, 'OS version changed'],
+  'interface.shut': [0.95, 'port shut down or enabled'],
+  'address.conflict': [0.9, 'address conflict'],
+  'device.renumbered': [0.85, 'management address changed'],
+  'interface.removed': [0.85, 'interface removed'],
+  'device.rebooted': [0.8, 'reboot'],
+  'interface.speed': [0.75, 'speed changed'],
+  'interface.duplex': [0.75, 'duplex changed'],
+  'address.moved': [0.7, 'address moved'],
+  'neighbour.changed': [0.7, 'neighbour changed'],
+  'device.addresses': [0.7, 'addresses changed'],
+  'device.vlans': [0.7, 'VLANs changed'],
+  'device.hardware': [0.6, 'hardware parts changed'],
+  'device.moved': [0.65, 'moved to another port'],
+  'interface.changed': [0.5, 'interface settings changed'],
+  'interface.added': [0.4, 'interface added'],
+  'device.gone': [0.4, 'device gone'],
+  'device.changed': [0.3, 'device details changed'],
+  'device.new': [0.25, 'new device'],
   // Told only at the port that the case is about.
-  'endpoint.moved': [0.45, 'an endpoint that moved there'],
-  'endpoint.added': [0.35, 'an endpoint that came'],
+  'endpoint.moved': [0.45, 'endpoint moved there'],
+  'endpoint.added': [0.35, 'endpoint appeared'],
 };
 /** Settings of an interface that decide where its frames go. */
 const FORWARDING = new Set(['vlan', 'taggedVlans', 'aggregate', 'mtu']);
-const OF_FORWARDING = [0.7, 'other VLANs, aggregate or MTU of an interface'] as const;
+const OF_FORWARDING = [0.7, 'VLANs, aggregate or MTU of an interface changed'] as const;
 /** Fields that people write for people: trouble seldom follows. */
 const WORDS = new Set(['alias', 'description', 'location', 'contact', 'vendor', 'class', 'model']);
 const OF_WORDS = 0.1;
@@ -85,7 +85,7 @@ function judge(change: Nearby, { begunAt, devices, interfaces }: Subject): Verdi
   if (age < 0 || age > LOOKED_BACK_MS || change.deviceId === null) return null;
   const configured = change.trapOid !== null && CONFIGURED.has(change.trapOid);
   const [weight, why] = configured
-    ? [1, 'a change of its configuration']
+    ? [1, 'configuration changed']
     : change.kind === 'interface.changed' && change.fields.some((field) => FORWARDING.has(field))
       ? OF_FORWARDING
       : (WEIGHTS[change.kind] ?? [undefined, '']);
@@ -103,7 +103,7 @@ function judge(change: Nearby, { begunAt, devices, interfaces }: Subject): Verdi
     neighbour: `on ${name}, which has a link to it`,
   }[place];
   const minutes = Math.round(age / 60_000);
-  const reasons = [words ? 'words for people only' : why, where];
+  const reasons = [words ? 'only names or descriptions changed' : why, where];
   return {
     place,
     likelihood,

@@ -55,7 +55,7 @@ it.each([
 
 it.each<[string, string[], string | undefined]>([
   ['link-local addresses alone are not told', ['fe80::1', '169.254.0.1'], undefined],
-  ['others are, without them', ['fe80::1', '10.0.0.3'], 'gw2: address 10.0.0.3 came'],
+  ['others are, without them', ['fe80::1', '10.0.0.3'], 'gw2: address 10.0.0.3 added'],
 ])('addresses that came: %s', (_, addresses, message) => {
   const change: ChangeOf<'device.addresses'> = {
     ...about,

@@ -1,4 +1,5 @@
 /** Kinds that scans find: what of the inventory is new, gone or different. */
+import { FIELD_NAMES } from '@rollcall/shared/field-names';
 import { classifyAddress, parseAddress } from '@rollcall/shared/ip';
 import { Severity } from '@rollcall/shared/model';
 import type { ChangeOf, Part, Vlan } from '../../changes.ts';
@@ -16,7 +17,11 @@ import {
   portName,
 } from './kind.ts';
 
-const fields = (after: object): string => Object.keys(after).sort().join(', ');
+const fields = (after: object): string =>
+  Object.keys(after)
+    .map((name) => FIELD_NAMES[name] ?? name)
+    .sort()
+    .join(', ');
 
 /** Vendor and model; many a model begins with its vendor. */
 function make({ vendor, model }: { vendor: string | null; model: string | null }): string {
@@ -61,8 +66,8 @@ function turned(
   came: readonly string[],
 ) {
   const said = [
-    came.length > 0 ? `${what} ${listed(came)} came` : '',
-    went.length > 0 ? `${what} ${listed(went)} went` : '',
+    came.length > 0 ? `${what} ${listed(came)} added` : '',
+    went.length > 0 ? `${what} ${listed(went)} removed` : '',
   ].filter(Boolean);
   const outcome = JSON.stringify([went, came]).slice(0, 200);
   return notice(change, outcome, `${change.deviceName}: ${said.join(', ')}`);
@@ -74,7 +79,10 @@ export const INVENTORY_KINDS = declare({
     severity: Severity.info,
     source: 'discovery',
     opens: {
-      'device.new': (c) => notice(c, '', `${c.deviceName} is new: ${make(c.after) || c.after.class}`),
+      'device.new': (c) => {
+        const what = make(c.after) || (c.after.class === 'unknown' ? '' : c.after.class);
+        return notice(c, '', `${c.deviceName} is new${what && `: ${what}`}`);
+      },
     },
     expiresMs: 7 * DAY,
     cases: 'none',
@@ -130,15 +138,15 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'device.swapped': {
-    about: 'Other hardware in the same place under the same name.',
+    about: 'The hardware was replaced: another box at the same address under the same name.',
     severity: Severity.warning,
     source: 'discovery',
     opens: {
       'device.swapped': (c) => {
         const told = c.before.serialNumber && c.after.serialNumber ? 'serialNumber' : 'macAddress';
         const [now, then] = [orNone(c.after[told]), orNone(c.before[told])];
-        const what = told === 'serialNumber' ? 'serial number' : 'hardware address';
-        return notice(c, now, `${c.deviceName} is other hardware: ${what} changed from ${then} to ${now}`);
+        const what = told === 'serialNumber' ? 'serial number' : 'MAC address';
+        return notice(c, now, `${c.deviceName}: hardware replaced, ${what} changed from ${then} to ${now}`);
       },
     },
     expiresMs: 7 * DAY,
@@ -276,7 +284,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'interface.shut': {
-    about: 'Somebody shut a port, or opened one that was shut.',
+    about: 'Somebody shut down a port, or enabled it again.',
     severity: Severity.info,
     source: 'snmp',
     opens: {
@@ -286,7 +294,7 @@ export const INVENTORY_KINDS = declare({
         if (!decided || before === after || c.interfaceId === undefined) return null;
         return {
           subject: `${c.interfaceId}:${after}`,
-          message: `${portName(c)} was ${after === ADMIN_DOWN ? 'shut' : 'opened'}`,
+          message: `${portName(c)} was ${after === ADMIN_DOWN ? 'shut down by an administrator' : 'enabled by an administrator'}`,
           details: { before: { adminStatus: before }, after: { adminStatus: after } },
         };
       },

@@ -23,7 +23,7 @@ const ofServer = (check: ChangeOf<'server.checked'>['check']) => ({
 
 /** Why observations were lost, in words; another reason stands as it is. */
 const LOST_BY: Readonly<Record<string, string>> = {
-  time: 'their times cannot be right, as after a clock was set, or they are too late',
+  time: 'their times are wrong, as after a clock was set, or they came too late',
 };
 
 export const SERVICE_KINDS = declare({
@@ -79,7 +79,7 @@ export const SERVICE_KINDS = declare({
     opens: {
       'observations.lost': (c) => ({
         subject: `${c.collectorId}:${c.after.stream}:${c.after.reason}`,
-        message: `${c.after.count} observations of the ${c.after.stream} stream were lost: ${LOST_BY[c.after.reason] ?? c.after.reason}`,
+        message: `${c.after.count} ${c.after.count === 1 ? 'observation' : 'observations'} of the ${c.after.stream} stream lost: ${LOST_BY[c.after.reason] ?? c.after.reason}`,
         details: { after: c.after },
       }),
     },
@@ -104,7 +104,7 @@ export const SERVICE_KINDS = declare({
     cases: 'none',
   },
   'collector.outdated': {
-    about: 'A collector runs an older version than this server wants.',
+    about: 'A collector runs an older version than this server asks for.',
     severity: Severity.info,
     source: 'collector',
     opens: {
@@ -113,7 +113,7 @@ export const SERVICE_KINDS = declare({
           ? null
           : {
               subject: c.collectorId,
-              message: `Collector ${c.collectorName} runs ${c.software}, older than this server wants`,
+              message: `Collector ${c.collectorName} runs ${c.software}, older than this server asks for: update it`,
               details: { software: c.software },
             },
     },
@@ -131,7 +131,7 @@ export const SERVICE_KINDS = declare({
           ? null
           : {
               subject: c.collectorId,
-              message: `Collector ${c.collectorName} is ${Math.round(c.behindMs / 1000)} s behind: ${c.waiting} observations wait there`,
+              message: `Collector ${c.collectorName} is ${Math.round(c.behindMs / 1000)} s behind: ${c.waiting} ${c.waiting === 1 ? 'observation waits' : 'observations wait'} to be sent`,
               details: { behindMs: c.behindMs, waiting: c.waiting },
             },
     },
@@ -179,7 +179,7 @@ export const SERVICE_KINDS = declare({
     opens: {
       'samples.lost': (c) => ({
         subject: c.siteId,
-        message: `Readings of devices that are lost: ${c.count} (${c.reason})`,
+        message: `Measurements lost: ${c.count} ${c.count === 1 ? 'reading' : 'readings'} of devices (${c.reason})`,
         details: { count: c.count, reason: c.reason },
       }),
     },

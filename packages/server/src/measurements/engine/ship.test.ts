@@ -208,7 +208,7 @@ describe.each(databases())('samples on their way to an engine, on %s', (_name, o
     const [event] = await scene.events();
     expect(event).toMatchObject({
       kind: 'samples.lost',
-      message: 'Readings of devices that are lost: 1 (400 out of bounds)',
+      message: 'Measurements lost: 1 reading of devices (400 out of bounds)',
       details: { count: 1 },
     });
   });
@@ -292,7 +292,10 @@ describe.each(databases())('samples on their way to an engine, on %s', (_name, o
     scene.now += HOUR;
     expect(await forget()).toBe(3);
     expect(await scene.events()).toMatchObject([
-      { kind: 'samples.lost', message: 'Readings of devices that are lost: 3 (not written within a day)' },
+      {
+        kind: 'samples.lost',
+        message: 'Measurements lost: 3 readings of devices (not written within a day)',
+      },
     ]);
   });
 });

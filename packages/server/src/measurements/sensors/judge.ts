@@ -108,5 +108,5 @@ function byDefault({ kind, value }: SensorReading, before: Before | null, at: nu
   const aboveSince = since ?? at;
   if (at - aboveSince < limit.holdMs) return { health: 'ok', reason: '', aboveSince };
   const held = limit.holdMs > 0 ? ` for ${limit.holdMs / 60_000} min` : '';
-  return { health: 'warning', reason: `${limit.from} % or more in use${held}`, aboveSince };
+  return { health: 'warning', reason: `limit of ${limit.from} % reached${held}`, aboveSince };
 }

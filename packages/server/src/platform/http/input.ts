@@ -84,7 +84,10 @@ function unknownParameter(name: string, names: readonly string[]): Problem {
   const hint = meant !== undefined ? `, did you mean ${meant}?` : names.length ? '' : '; there are none here';
   return new Problem('invalid_request', `unknown parameter ${shown}${hint}`, {
     details: [
-      { path: shown, message: names.length ? `known are ${names.join(', ')}` : 'no parameter is known here' },
+      {
+        path: shown,
+        message: names.length ? `known parameters: ${names.join(', ')}` : 'no parameter is known here',
+      },
     ],
   });
 }

@@ -29,6 +29,6 @@ export function requireZone(timezone: string): void {
 /** The next time a pattern fits after `now`. @throws Problem that says what is wrong with it. */
 export function nextRun(cron: string, timezone: string, now: number): Date {
   const next = recurrence(cron, timezone).nextRun(new Date(now));
-  if (!next) throw invalid('cron', 'never comes');
+  if (!next) throw invalid('cron', 'matches no date');
   return next;
 }

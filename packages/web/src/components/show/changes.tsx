@@ -12,8 +12,8 @@ export function Changed({ before, after }: { before: unknown; after: unknown }) 
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Changed</Table.Th>
-          <Table.Th>before</Table.Th>
-          <Table.Th>since</Table.Th>
+          <Table.Th>Before</Table.Th>
+          <Table.Th>After</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -29,7 +29,7 @@ export function Changed({ before, after }: { before: unknown; after: unknown }) 
   );
 }
 
-/** The same on one line: `osVersion 17.6.5 → 17.9.4a`. */
+/** The same on one line: `OS version 17.6.5 → 17.9.4a`. */
 export function ChangedLine({ before, after }: { before: unknown; after: unknown }) {
   const { zone } = usePreferences();
   if (before === null || before === undefined) return null;
@@ -51,8 +51,17 @@ export function ChangedLine({ before, after }: { before: unknown; after: unknown
 export function ChangeText({
   change,
 }: {
-  change: { kind: string; message: string; before: unknown; after: unknown };
+  change: {
+    kind: string;
+    message: string;
+    device?: string | null;
+    before: unknown;
+    after: unknown;
+  };
 }) {
+  // What is found has often no name yet: it is read a moment later.
+  if (change.kind === 'device.new' && change.device && !change.message.startsWith(change.device))
+    return <>{change.device} is new</>;
   const named = change.kind === 'device.changed' || change.kind === 'interface.changed';
   return (
     <>

@@ -1,9 +1,19 @@
 import { INTERFACE_STATUSES } from '@rollcall/shared/api/interfaces';
+import { FIELD_NAMES } from '@rollcall/shared/field-names';
+import { bitrate } from '../../format.ts';
 import { absolute } from './time.tsx';
+
+/** A member in words: `holdSeconds` is hold seconds; what is no such name stays as it is. */
+export const fieldName = (name: string): string =>
+  FIELD_NAMES[name] ??
+  (/^[a-z]+([A-Z][a-z]+)+$/.test(name)
+    ? name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    : name);
 
 /** Any value as one line of text. */
 export function valueAsText(value: unknown): string {
   if (value === null || value === undefined || value === '') return '—';
+  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return value.join(', ') || '—';
   if (typeof value === 'object') return JSON.stringify(value);
   return String(value);
 }
@@ -19,10 +29,11 @@ const members = (value: unknown): Record<string, unknown> =>
 function memberText(name: string, value: unknown, zone: string): string {
   if (typeof value !== 'number') return valueAsText(value);
   if (name === 'operStatus' || name === 'adminStatus') return INTERFACE_STATUSES[value - 1] ?? String(value);
+  if (name === 'speedBps') return bitrate(value);
   return name.endsWith('At') ? absolute(Math.floor(value / 1000), zone) : String(value);
 }
 
-/** Members that differ, as text on both sides. */
+/** Members that differ, by their names in words, as text on both sides. */
 export function differences(
   before: unknown,
   after: unknown,
@@ -31,7 +42,7 @@ export function differences(
   const [was, is] = [members(before), members(after)];
   return [...new Set([...Object.keys(was), ...Object.keys(is)])]
     .map((name): [string, string, string] => [
-      name,
+      fieldName(name),
       memberText(name, was[name], zone),
       memberText(name, is[name], zone),
     ])

@@ -2,7 +2,7 @@ export { Bar, Progress } from './bar.tsx';
 export { Changed, ChangedLine, ChangeText } from './changes.tsx';
 export { CopyButton, CopyField, copyText } from './copy.tsx';
 export { CLASS_ICONS, DeviceChoice, DeviceClassLabel, DeviceLink } from './device.tsx';
-export { valueAsText } from './differences.ts';
+export { fieldName, valueAsText } from './differences.ts';
 export { Fact, Facts, TimeFact } from './facts.tsx';
 export {
   type Icon,

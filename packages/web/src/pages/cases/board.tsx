@@ -25,7 +25,7 @@ type Filters = Record<string, string | undefined>;
 const SHOWN = 50;
 /** What belongs into a lane, told where it is empty; by status. */
 const MEANINGS = [
-  'A case opens by itself when events of something wrong belong together. “New case” opens one by hand, and so does “Make a case” on any event.',
+  'A case opens by itself when events of one problem belong together. “New case” opens one by hand, and so does “Create case” on any event.',
   'Somebody is working on these. Drag a card here, or choose the status on the case’s page.',
   'Fixed, and monitored for a while. When its events come back, the case goes back to investigating.',
   'Done. Closed cases stay here to be found again.',

@@ -15,6 +15,7 @@ import { useNarrow } from '../../components/table/index.ts';
 import { plural } from '../../format.ts';
 import { useSend, useSendEach } from '../../use-action.ts';
 import classes from './cases.module.css';
+import { worstFirst } from './course.ts';
 
 interface Props {
   one: CaseDetail;
@@ -55,7 +56,7 @@ export function CaseEvents({ one, worked }: Props) {
       {one.events.length === 0 && (
         <Empty title="No events">This case was opened by hand. Events can be added to it.</Empty>
       )}
-      {one.events.map((event) => (
+      {worstFirst(one.events).map((event) => (
         <EventRow
           key={event.id}
           event={event}
@@ -187,7 +188,7 @@ function SplitEvents({ one, ids, onClose }: { one: CaseDetail; ids: string[]; on
       form={form}
       title={`Split ${plural(ids.length, 'event')} off #${one.number}`}
       onClose={onClose}
-      submit="Make a case of them"
+      submit="Create case"
       onSubmit={async () => {
         const body = { eventIds: ids, ...form.values };
         const { data } = await send('cases.split', { params: { id: one.id }, body });

@@ -1,10 +1,30 @@
 import type { Event } from '@rollcall/shared/api/incidents';
 import { describe, expect, it } from 'vitest';
-import { behindText, courseOf, impactText, isRootDown } from './course.ts';
+import { behindText, courseOf, impactText, isRootDown, worstFirst } from './course.ts';
 
 const event = (kind: string, deviceId: string, firstSeen: number, acknowledgedAt: number | null = null) =>
   ({ kind, deviceId, firstSeen, acknowledgedAt }) as Event;
 const open = { createdAt: 1_060, resolvedAt: null, closedAt: null };
+
+it('lists the events of a case worst first, those that are over last', () => {
+  const of = (name: string, status: Event['status'], severity: Event['severity'], firstSeen: number) => ({
+    ...{ name, status, severity, firstSeen },
+  });
+  const events = [
+    of('over', 2, 1, 10),
+    of('behind, later', 0, 4, 30),
+    of('acknowledged', 1, 2, 20),
+    of('root', 0, 2, 15),
+    of('behind', 0, 4, 12),
+  ];
+  expect(worstFirst(events).map(({ name }) => name)).toEqual([
+    'root',
+    'acknowledged',
+    'behind',
+    'behind, later',
+    'over',
+  ]);
+});
 
 describe('the course of a case', () => {
   it('begins with its first event and lasts until now', () => {

@@ -1,5 +1,6 @@
 /** The course of a case: when its trouble began, how long it lasted, how soon somebody saw to it, whom it hit. Pure. */
 import type { CaseDetail } from '@rollcall/shared/api/incidents';
+import { EventStatus } from '@rollcall/shared/model';
 import { plural } from '../../format.ts';
 
 export interface Course {
@@ -45,9 +46,21 @@ export const isRootDown = ({ rootDeviceId, events }: Pick<CaseDetail, 'rootDevic
   rootDeviceId !== null &&
   events.some(({ kind, deviceId }) => kind === 'device.down' && deviceId === rootDeviceId);
 
+/** Those that still stand before those that are over, the most severe of each first, then those that began first. */
+export const worstFirst = <
+  One extends Pick<CaseDetail['events'][number], 'status' | 'severity' | 'firstSeen'>,
+>(
+  events: readonly One[],
+): One[] => {
+  const isOver = ({ status }: One): number => (status === EventStatus.closed ? 1 : 0);
+  return events.toSorted(
+    (a, b) => isOver(a) - isOver(b) || a.severity - b.severity || a.firstSeen - b.firstSeen,
+  );
+};
+
 /** Of devices that are monitored. */
 export const impactText = ({ down, unreachable }: Pick<Course, 'down' | 'unreachable'>): string =>
-  [down > 0 && `${plural(down, 'device')} down`, unreachable > 0 && `${unreachable} not reachable behind`]
+  [down > 0 && `${plural(down, 'device')} down`, unreachable > 0 && `${unreachable} unreachable behind`]
     .filter(Boolean)
     .join(', ');
 

@@ -46,7 +46,7 @@ export function NewCase({ onClose, events = [] }: { onClose: () => void; events?
     setTimeout(() => void navigate({ to: '/cases/$id', params: { id: data.id } }));
   };
   return (
-    <FormDialog form={form} title="New case" onClose={onClose} onSubmit={create} submit="Open the case">
+    <FormDialog form={form} title="New case" onClose={onClose} onSubmit={create} submit="Create case">
       <TextInput label="Title" required data-autofocus {...form.getInputProps('title')} />
       <Textarea label="Description" {...form.getInputProps('description')} />
       <Pair>

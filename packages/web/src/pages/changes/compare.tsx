@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { apiQuery, type Request } from '../../api.ts';
 import { Empty, ProblemView } from '../../components/feedback/index.ts';
 import { Body } from '../../components/page/index.ts';
-import { DeviceLink, valueAsText } from '../../components/show/index.ts';
+import { DeviceLink, fieldName, valueAsText } from '../../components/show/index.ts';
 import { type Column, itemsSource, VirtualTable } from '../../components/table/index.ts';
 import { count, plural } from '../../format.ts';
 import { type Difference, differencesOf } from './net.ts';
@@ -12,7 +12,9 @@ import { type Difference, differencesOf } from './net.ts';
 const textOf = ({ presence, fields }: Difference): string =>
   [
     presence ?? '',
-    ...fields.map(({ name, before, after }) => `${name} ${valueAsText(before)} → ${valueAsText(after)}`),
+    ...fields.map(
+      ({ name, before, after }) => `${fieldName(name)} ${valueAsText(before)} → ${valueAsText(after)}`,
+    ),
   ]
     .filter(Boolean)
     .join(', ');
@@ -38,7 +40,7 @@ const COLUMNS: readonly Column<Difference>[] = [
         {one.fields.map(({ name, before, after }, i) => (
           <span key={name}>
             {(i > 0 || one.presence) && ', '}
-            {name} <span className="quiet">{valueAsText(before)} →</span> {valueAsText(after)}
+            {fieldName(name)} <span className="quiet">{valueAsText(before)} →</span> {valueAsText(after)}
           </span>
         ))}
       </>

@@ -63,19 +63,21 @@ function CollectorFacts({ collector }: { collector: Collector }) {
       <Fact name="Jobs">
         {health.capacity === null ? collector.jobs : `${collector.jobs} of ${health.capacity}`}
       </Fact>
-      <Fact name="Outbox">
+      <Fact name="Queue">
         {outbox &&
           (outbox.depth === 0
             ? 'empty: everything is delivered'
-            : `${plural(outbox.depth, 'observation waits', 'observations wait')}, ${bytes(outbox.bytes)}`)}
+            : `${plural(outbox.depth, 'observation')}, ${bytes(outbox.bytes)}`)}
       </Fact>
-      <TimeFact name="Oldest waiting" at={outbox?.oldest} />
+      <TimeFact name="Oldest queued" at={outbox?.oldest} />
       <Fact name="Dropped">
         {drops.map(([reason, number]) => `${count(number)} by ${reason}`).join(', ')}
       </Fact>
       <Fact name="Clock">{`${count(collector.clockOffsetMs)} ms from the server’s`}</Fact>
       <Fact name="Memory">{health.rssBytes !== null && bytes(health.rssBytes)}</Fact>
-      <Fact name="Loop delay">{health.loopDelayMs !== null && `${health.loopDelayMs.toFixed(1)} ms`}</Fact>
+      <Fact name="Event loop delay">
+        {health.loopDelayMs !== null && `${health.loopDelayMs.toFixed(1)} ms`}
+      </Fact>
       <Fact name="Monitors">
         {watch &&
           `${plural(watch.targets, 'device')}: ${count(watch.up)} up, ${count(watch.down)} down${

@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<Collector>[] = [
   { id: 'site', title: 'Site', width: 'minmax(90px, 0.7fr)' },
   {
     id: 'outbox',
-    title: 'Outbox',
+    title: 'Queue',
     width: '70px',
     numeric: true,
     narrow: true,
@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<Collector>[] = [
   },
   timeColumn({
     id: 'oldest',
-    title: 'Oldest waiting',
+    title: 'Oldest queued',
     width: '84px',
     at: (one) => one.health.outbox?.oldest,
     fallback: '',

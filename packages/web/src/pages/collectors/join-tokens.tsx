@@ -45,8 +45,8 @@ const COLUMNS: readonly Column<JoinToken>[] = [
     value: (one) => one.collectorId,
     cell: (one) => one.collectorId && <CollectorLink id={one.collectorId}>Show the collector</CollectorLink>,
   },
-  { id: 'by', title: 'Made by', width: 'minmax(90px, 0.6fr)', value: (one) => one.createdBy },
-  timeColumn({ id: 'at', title: 'Made', at: (one) => one.createdAt }),
+  { id: 'by', title: 'Created by', width: 'minmax(90px, 0.6fr)', value: (one) => one.createdBy },
+  timeColumn({ id: 'at', title: 'Created', at: (one) => one.createdAt }),
   actionColumn(
     '80px',
     (one) =>

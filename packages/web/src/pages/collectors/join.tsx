@@ -26,7 +26,7 @@ export function JoinDialog({ site: given, onClose }: { site: string | undefined;
       ) : (
         <Form
           form={form}
-          submit="Make a join token"
+          submit="Create a join token"
           ready={siteId !== ''}
           onCancel={onClose}
           onSubmit={async () => setMade(await send('joinTokens.create', { body: { siteId } }))}
@@ -58,7 +58,7 @@ function Command({ made }: { made: Made }) {
   return (
     <Stack gap={10}>
       <p>
-        Run this as root on the host of the new collector. The token works once, ends{' '}
+        Run this as root on the host of the new collector. The token is for a single use, expires{' '}
         <Time at={data.expiresAt} />, and is shown only now.
       </p>
       <TextInput

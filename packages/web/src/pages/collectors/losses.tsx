@@ -33,7 +33,7 @@ const GAPS: readonly Column<Gap>[] = [
   { id: 'reason', title: 'Dropped by', width: 'minmax(90px, 0.6fr)' },
   {
     id: 'span',
-    title: 'Numbers',
+    title: 'Sequence numbers',
     width: 'minmax(140px, 1fr)',
     mono: true,
     value: (one) => `${one.stream} ${one.fromSeq}–${one.toSeq}`,

@@ -44,7 +44,7 @@ const Summary = ({ device }: Of) => (
           <Fact name="Status">
             <DeviceStatus status={device.status} />
           </Fact>
-          <Fact name="Up for">{device.uptimeSeconds !== null && duration(device.uptimeSeconds)}</Fact>
+          <Fact name="Uptime">{device.uptimeSeconds !== null && duration(device.uptimeSeconds)}</Fact>
           <Fact name="Open events">{device.openEvents}</Fact>
           <Fact name="Open cases">
             {device.openCases.map(({ id, number, title }) => (
@@ -80,7 +80,7 @@ const portColumns = (at: number): readonly Column<Port>[] => [
     value: ({ speedBps }) => speedBps,
     cell: ({ speedBps }) => (speedBps === null ? '' : bitrate(speedBps)),
   },
-  { id: 'adminStatus', title: 'Set to', width: '64px' },
+  { id: 'adminStatus', title: 'Admin', width: '64px' },
   { id: 'duplex', title: 'Duplex', width: '64px' },
   { id: 'vlan', title: 'VLAN', width: '56px', numeric: true, narrow: true },
   {

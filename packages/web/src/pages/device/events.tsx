@@ -20,7 +20,7 @@ export function DeviceEvents({ device }: { device: DeviceDetail }) {
       <div className="strip">
         <p>All events of this device</p>
         <Link to="/events" search={{ Device: device.id }}>
-          With filters
+          Filter them
         </Link>
       </div>
       <Body>
@@ -31,7 +31,7 @@ export function DeviceEvents({ device }: { device: DeviceDetail }) {
           sort={sort ?? '-timestamp'}
           onSort={(next) => change({ sort: next })}
           onOpen={(event) => void navigate({ to: '/events', search: { event: event.id, Device: device.id } })}
-          empty={<Empty title="Nothing was ever raised about this device" />}
+          empty={<Empty title="No event of this device yet" />}
         />
       </Body>
     </>

@@ -91,7 +91,7 @@ function Explained({ explanation }: { explanation: DeviceExplanation }) {
             <Facts>
               {facts.map(({ group, seenAt, complete }) => (
                 <Fact key={group} name={group}>
-                  <Time at={seenAt} /> {!complete && <span className="quiet">not whole</span>}
+                  <Time at={seenAt} /> {!complete && <span className="quiet">incomplete</span>}
                 </Fact>
               ))}
             </Facts>

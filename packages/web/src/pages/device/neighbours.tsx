@@ -24,7 +24,7 @@ const CABLES: readonly Column<Cable>[] = [
     value: (link) => link.status,
     cell: (link) => <DeviceStatus status={link.status} />,
   },
-  { id: 'protocols', title: 'By', width: '90px', value: (link) => link.protocols.join(', ') },
+  { id: 'protocols', title: 'Protocol', width: '90px', value: (link) => link.protocols.join(', ') },
   timeColumn({ id: 'seen', title: 'Last seen', at: (link) => link.lastSeen }),
 ];
 
@@ -59,7 +59,7 @@ const COLUMNS: readonly Column<DeviceNeighbour>[] = [
     mono: true,
     value: (far) => far.addresses.join(' '),
   },
-  { id: 'protocol', title: 'By', width: '56px' },
+  { id: 'protocol', title: 'Protocol', width: '56px' },
   timeColumn({ id: 'seen', title: 'Last seen', at: (far) => far.lastSeen }),
 ];
 

@@ -161,7 +161,7 @@ const Reachability = ({ device }: { device: DeviceDetail }) => (
       {device.reachable.icmp && device.rttMs !== null && `, ${device.rttMs.toFixed(2)} ms`}
     </Fact>
     <Fact name="SNMP">{answers(device.reachable.snmp)}</Fact>
-    <Fact name="Up for">{device.uptimeSeconds !== null && duration(device.uptimeSeconds)}</Fact>
+    <Fact name="Uptime">{device.uptimeSeconds !== null && duration(device.uptimeSeconds)}</Fact>
     <TimeFact name="Last seen" at={device.lastSeen} />
     <TimeFact name="First seen" at={device.firstSeen} />
     <Fact name="Seen by">

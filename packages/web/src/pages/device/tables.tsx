@@ -52,7 +52,7 @@ const ARP: readonly Column<ArpEntry>[] = [
       </Link>
     ),
   },
-  { id: 'maker', title: 'Maker', width: 'minmax(100px, 0.8fr)' },
+  { id: 'maker', title: 'Vendor', width: 'minmax(100px, 0.8fr)' },
   { id: 'port', title: 'Interface', width: 'minmax(90px, 0.8fr)', value: (one) => portsText([one]) },
   timeColumn({ id: 'since', title: 'Since', at: ({ since }) => since }),
 ];
@@ -134,7 +134,7 @@ function Read({ table: { seenAt, complete } }: { table: { seenAt: number | null;
   return (
     <>
       read <Time at={seenAt} />
-      {!complete && ', not to its end'}
+      {!complete && ', incomplete'}
     </>
   );
 }

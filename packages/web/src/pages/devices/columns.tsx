@@ -118,7 +118,7 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
   },
   {
     id: 'uptime',
-    title: 'Up for',
+    title: 'Uptime',
     width: '96px',
     numeric: true,
     extra: true,

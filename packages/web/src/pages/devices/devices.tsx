@@ -136,16 +136,16 @@ function DeviceFilters({ search, change }: { search: DeviceSearch; change: SetUr
       search={search}
       change={change}
       filters={[
-        { key: 'search', label: 'Search', placeholder: 'Name, address, serial, MAC, location' },
-        { key: 'Address', label: 'Address or CIDR', placeholder: '10.20.0.0/16', width: 160 },
+        { key: 'search', label: 'Search', placeholder: 'Name, address, serial, MAC, location', width: 250 },
+        { key: 'Address', label: 'Address or CIDR', placeholder: 'Address or CIDR', width: 140 },
         { key: 'class', label: 'Class', choices: CLASSES, many: true },
         { key: 'status', label: 'Status', choices: STATUSES, many: true },
         { key: 'health', label: 'Health', choices: HEALTHS, many: true },
         { key: 'site', label: 'Site', choices: sites },
         { key: 'collector', label: 'Collector', choices: collectors },
         { key: 'monitor', label: 'Monitored', choices: MONITORED },
-        { key: 'tag', label: 'Tag', width: 110 },
-        { key: 'field', label: 'Field', placeholder: 'Rack:A-17', width: 120 },
+        { key: 'tag', label: 'Tag', width: 95 },
+        { key: 'field', label: 'Field', placeholder: 'Field:value', width: 115 },
       ]}
     />
   );

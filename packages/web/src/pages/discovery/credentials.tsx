@@ -8,7 +8,7 @@ import type { UrlState } from '../../url-state.ts';
 import { CredentialForm } from './credential-form.tsx';
 
 const protectionOf = (one: Credential): string => {
-  if (one.version !== 'v3') return 'a community, readable on the way';
+  if (one.version !== 'v3') return 'community, sent unencrypted';
   const parts = [one.authProtocol, one.privProtocol].filter((part) => part && part !== 'none');
   return parts.length > 0 ? parts.join(' and ') : 'neither authentication nor privacy';
 };

@@ -37,7 +37,7 @@ const LOOKS: Record<OutcomeCode, [label: string, meaning: string, colour: string
   e: ['error', 'What it sent could not be used.', '--out-error', 1],
   _: ['silent', 'Nobody answered.', '--out-silent', 0.28],
   x: ['left out', 'Excluded by the targets, the profile or the site.', '--out-excluded', 0.12],
-  '.': ['not yet', 'Its turn has not come.', '--out-pending', 1],
+  '.': ['not yet', 'It has not been probed yet.', '--out-pending', 1],
 };
 
 export const OUTCOME_LOOKS: readonly OutcomeLook[] = (Object.keys(LOOKS) as OutcomeCode[]).map((code) => {

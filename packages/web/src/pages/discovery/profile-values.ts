@@ -8,8 +8,8 @@ export const SNMP_NUMBERS = {
   tries: 'Tries',
   timeoutMs: 'Time-out, ms',
   perDevice: 'Requests in flight to one device',
-  deviceBudgetMs: 'Longest time for one device, ms',
-  rows: 'Most rows of one table',
+  deviceBudgetMs: 'Time per device, at most, ms',
+  rows: 'Rows per table, at most',
   attempts: 'Failed sign-ins per host and day',
 } as const;
 

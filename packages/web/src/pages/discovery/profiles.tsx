@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<Profile>[] = [
     narrow: true,
     cell: (one) => (
       <>
-        {one.name} {one.builtIn && <Tag>part of the product</Tag>}
+        {one.name} {one.builtIn && <Tag>built in</Tag>}
       </>
     ),
   },

@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<Scan>[] = [
   },
   { id: 'site', title: 'Site', width: 'minmax(64px, 0.6fr)' },
   { id: 'profile', title: 'Profile', width: 'minmax(64px, 0.6fr)' },
-  { id: 'by', title: 'By', width: 'minmax(60px, 0.5fr)', value: (scan) => scan.createdBy },
+  { id: 'by', title: 'Started by', width: 'minmax(60px, 0.5fr)', value: (scan) => scan.createdBy },
   {
     id: 'progress',
     title: 'Addresses',

@@ -33,13 +33,13 @@ export const ENDPOINT_COLUMNS: readonly Column<Endpoint>[] = [
   },
   {
     id: 'maker',
-    title: 'Maker',
+    title: 'Vendor',
     width: 'minmax(100px, 1fr)',
     value: (one) => one.maker ?? (one.locallyAdministered === 1 ? 'locally administered' : null),
     cell: (one) =>
       one.maker ??
       (one.locallyAdministered === 1 && (
-        <span className="quiet" title="By a virtual machine, or for privacy: no maker assigned it">
+        <span className="quiet" title="By a virtual machine, or for privacy: no vendor assigned it">
           locally administered
         </span>
       )),

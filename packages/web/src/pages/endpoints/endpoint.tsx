@@ -69,7 +69,7 @@ function EndpointFacts({ endpoint }: { endpoint: EndpointPlaces }) {
           <span className="mono">{endpoint.mac}</span>
         </Fact>
         <Fact name="Device">{owner ? <DeviceLink id={owner.deviceId}>{owner.name}</DeviceLink> : name}</Fact>
-        <Fact name="Maker">
+        <Fact name="Vendor">
           {maker ?? (endpoint.locallyAdministered === 1 ? 'none: the address is locally administered' : null)}
         </Fact>
         <Fact name="IP address">{addresses.join(', ')}</Fact>

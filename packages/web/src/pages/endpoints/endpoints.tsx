@@ -11,11 +11,11 @@ import { COLUMNS_BESIDE, ENDPOINT_COLUMNS } from './columns.tsx';
 import { EndpointSide } from './endpoint.tsx';
 
 const CURRENT = [
-  { value: '1', label: 'there now' },
+  { value: '1', label: 'present' },
   { value: '0', label: 'gone' },
 ];
 const VIEWS = [
-  { name: 'There now', search: { current: '1' } },
+  { name: 'Present', search: { current: '1' } },
   { name: 'New', search: { current: '1', sort: '-firstSeen' } },
   { name: 'Gone', search: { current: '0', sort: '-lastSeen' } },
   { name: 'All', search: {} },
@@ -40,10 +40,10 @@ export function Endpoints() {
         search={search}
         change={change}
         filters={[
-          { key: 'search', label: 'Search', placeholder: 'Part of a MAC or IP address, maker', width: 250 },
+          { key: 'search', label: 'Search', placeholder: 'Part of a MAC or IP address, vendor', width: 250 },
           { key: 'ip', label: 'IP address', placeholder: '10.20.0.17', width: 130 },
           { key: 'vlan', label: 'VLAN', placeholder: 'VLAN', width: 80 },
-          { key: 'current', label: 'Seen', choices: CURRENT },
+          { key: 'current', label: 'State', choices: CURRENT },
           { key: 'site', label: 'Site', choices: sites },
         ]}
       >

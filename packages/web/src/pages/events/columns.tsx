@@ -38,7 +38,7 @@ export const EVENT_COLUMNS: readonly Column<Event>[] = [
   { id: 'source', title: 'Source', width: '72px' },
   {
     id: 'count',
-    title: 'Times',
+    title: 'Count',
     width: '46px',
     numeric: true,
     cell: (event) => (event.count > 1 ? event.count.toLocaleString('en') : ''),
@@ -52,7 +52,7 @@ export const EVENT_COLUMNS: readonly Column<Event>[] = [
   }),
   timeColumn({
     id: 'last',
-    title: 'Last',
+    title: 'Last seen',
     width: '84px',
     sort: 'timestamp',
     narrow: true,

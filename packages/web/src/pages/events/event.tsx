@@ -14,6 +14,7 @@ import {
   EventStatus,
   Fact,
   Facts,
+  fieldName,
   Severity,
   Time,
   TimeFact,
@@ -42,11 +43,11 @@ export function EventSide({ id, onClose }: { id: string; onClose: () => void }) 
 }
 
 const CLOSED: Record<string, string> = {
-  cleared: 'by itself: it is no longer so',
+  cleared: 'by itself: the problem is over',
   manual: 'by hand',
   expired: 'by age: it did not happen again',
-  deleted: 'with what it was about',
-  noted: 'when it was made: there is nothing to do about it',
+  deleted: 'because its device or interface was deleted',
+  noted: 'at once: for information only',
 };
 
 function EventFacts({ event }: { event: Event }) {
@@ -75,7 +76,7 @@ function EventFacts({ event }: { event: Event }) {
         <Fact name="Source">{event.source}</Fact>
         <TimeFact name="First seen" at={event.firstSeen} />
         <TimeFact name="Last seen" at={event.timestamp} />
-        <Fact name="Times">{event.count > 1 && count(event.count)}</Fact>
+        <Fact name="Count">{event.count > 1 && count(event.count)}</Fact>
         {event.acknowledgedAt && (
           <Fact name="Acknowledged">
             by {event.acknowledgedBy} <Time at={event.acknowledgedAt} />
@@ -86,7 +87,7 @@ function EventFacts({ event }: { event: Event }) {
         )}
         {event.status !== 2 && event.maintenanceUntil && (
           <Fact name="Maintenance">
-            in no case before <Time at={event.maintenanceUntil} />
+            opens no case until <Time at={event.maintenanceUntil} />
           </Fact>
         )}
         {event.closedAt && (
@@ -96,7 +97,7 @@ function EventFacts({ event }: { event: Event }) {
           </Fact>
         )}
         {Object.entries(details).map(([name, value]) => (
-          <Fact key={name} name={name}>
+          <Fact key={name} name={fieldName(name)}>
             {valueAsText(value)}
           </Fact>
         ))}
@@ -109,7 +110,7 @@ function EventFacts({ event }: { event: Event }) {
   );
 }
 
-/** Acknowledge, close, make a case: what an operator does with an event. */
+/** Acknowledge, close, create a case: what an operator does with an event. */
 function EventActions({ event }: { event: Event }) {
   const may = useMay('events.close');
   const touches = ['summary', 'cases', 'devices'];
@@ -125,7 +126,7 @@ function EventActions({ event }: { event: Event }) {
       </IconButton>
       {!event.caseId && (
         <IconButton icon={IconBriefcase} onClick={() => setNaming(true)}>
-          Make a case
+          Create case
         </IconButton>
       )}
       {naming && <NewCase onClose={() => setNaming(false)} events={[event]} />}

@@ -67,7 +67,7 @@ export function SelectedEvents({ selection, query, total }: SelectedEventsProps)
         title={site.size > 1 ? 'The selected events are of several sites' : undefined}
         onClick={() => setNaming(true)}
       >
-        Make a case
+        Create case
       </IconButton>
       {naming && <NewCase onClose={() => setNaming(false)} events={live} />}
     </SelectionBar>

@@ -68,10 +68,10 @@ export const KINDS: Record<FaultKind, Kind> = {
     next: (name) => [events(name), device(name)],
   },
   hardware: {
-    title: 'Swap hardware',
+    title: 'Replace hardware',
     icon: IconReplace,
     what: 'Another serial number answers at its address. The next scan finds it: start one.',
-    done: 'is other hardware',
+    done: 'has new hardware',
     next: (name) => [
       { label: 'Start a scan', link: { to: '/discovery', search: { new: '1', targets: '127.20.0.0/18' } } },
       { label: 'Changes', link: { to: '/changes' } },

@@ -171,7 +171,7 @@ function Cases() {
           }
         >
           <CaseLink id={one.id} className="plain">
-            {one.number} · {one.title}
+            #{one.number} {one.title}
           </CaseLink>
         </Entry>
       )}

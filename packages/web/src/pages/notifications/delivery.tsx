@@ -43,7 +43,7 @@ function Delivery({ one, onClose }: { one: DeliveryDetail; onClose: () => void }
           <DeliveryStatus status={one.status} />
         </Fact>
         <Fact name="Case">{one.caseId && <CaseLink id={one.caseId}>#{one.caseNumber}</CaseLink>}</Fact>
-        <TimeFact name="Made" at={one.createdAt} />
+        <TimeFact name="Created" at={one.createdAt} />
         <TimeFact name="Finished" at={one.finishedAt} />
         <TimeFact name="Next attempt" at={one.status === 'queued' ? one.nextAttemptAt : null} />
         <Fact name="Id">

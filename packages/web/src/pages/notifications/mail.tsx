@@ -97,7 +97,7 @@ function MailPanel({ settings }: { settings: MailSettings }) {
               description={
                 settings.password === 'set' && host === settings.host
                   ? 'Empty: stays as it is'
-                  : 'Written, never read'
+                  : 'Stored encrypted, never shown again'
               }
               {...form.getInputProps('password')}
             />

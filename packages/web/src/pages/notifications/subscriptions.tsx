@@ -154,7 +154,7 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
       {rotating && (
         <Confirm
           title={`A new secret for ${rotating.name}?`}
-          confirm="Make a new secret"
+          confirm="Create a new secret"
           danger={false}
           onClose={() => setRotating(undefined)}
           onConfirm={async () => {

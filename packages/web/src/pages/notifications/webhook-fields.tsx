@@ -27,30 +27,38 @@ const FORMATS: Record<WebhookFormat, readonly [name: string, address: string, ex
     'Each case is sent there by POST as the template says, signed (Standard Webhooks)',
     'https://tickets.example.net/hooks/rollcall',
   ],
-  slack: ['Slack, a message each', 'Of an incoming webhook of Slack', 'https://hooks.slack.com/services/…'],
+  slack: [
+    'Slack, a message each',
+    'The URL of a Slack incoming webhook',
+    'https://hooks.slack.com/services/…',
+  ],
   'slack-bot': [
     'Slack, a thread for each case',
-    'Of the API of Slack; the bot needs the scope chat:write and is a member of the channel',
+    'The URL of the Slack API; the bot needs the scope chat:write and is a member of the channel',
     'https://slack.com/api',
   ],
   teams: [
     'Microsoft Teams',
-    'Of a workflow “when a Teams webhook request is received”',
+    'The URL of a workflow “when a Teams webhook request is received”',
     'https://….logic.azure.com/workflows/…',
   ],
   mattermost: [
     'Mattermost, a message each',
-    'Of an incoming webhook of Mattermost',
+    'The URL of a Mattermost incoming webhook',
     'https://chat.example.net/hooks/…',
   ],
   'mattermost-bot': [
     'Mattermost, a thread for each case',
-    'Of Mattermost itself; the bot is a member of the channel',
+    'The URL of the Mattermost server; the bot is a member of the channel',
     'https://chat.example.net',
   ],
-  pagerduty: ['PagerDuty', 'Of the Events API v2', 'https://events.pagerduty.com/v2/enqueue'],
-  opsgenie: ['Opsgenie', 'Of the Alert API', 'https://api.opsgenie.com/v2/alerts'],
-  alertmanager: ['Alertmanager', 'Its API for alerts', 'http://alertmanager.example.net:9093/api/v2/alerts'],
+  pagerduty: ['PagerDuty', 'The URL of the Events API v2', 'https://events.pagerduty.com/v2/enqueue'],
+  opsgenie: ['Opsgenie', 'The URL of the Alert API', 'https://api.opsgenie.com/v2/alerts'],
+  alertmanager: [
+    'Alertmanager',
+    'The URL of its alerts API',
+    'http://alertmanager.example.net:9093/api/v2/alerts',
+  ],
 };
 const FORMAT_CHOICES = WEBHOOK_FORMATS.map((value) => ({ value, label: FORMATS[value][0] }));
 const KEYS: Partial<Record<WebhookFormat, string>> = {

@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
 import { EntriesPanel, Entry, Panel } from '../../components/page/index.ts';
 import {
+  ChangeText,
   CollectorLink,
   CollectorStatus,
   EventLink,
@@ -133,7 +134,7 @@ export function Changes({ site }: Here) {
       {(event) => (
         <Entry key={event.id} end={<Time at={event.timestamp} />}>
           <EventLink id={event.id} among={changes} className="plain" title={event.message}>
-            {event.message}
+            <ChangeText change={{ ...event, before: event.details.before, after: event.details.after }} />
           </EventLink>
         </Entry>
       )}
@@ -158,7 +159,7 @@ export function CollectorsPanel({ site }: Here) {
         <Entry
           key={collector.id}
           end={<CollectorStatus collector={collector} />}
-          under={outbox && outbox.depth > 0 && plural(outbox.depth, 'observation waits', 'observations wait')}
+          under={outbox && outbox.depth > 0 && `${plural(outbox.depth, 'observation')} queued`}
         >
           <CollectorLink id={collector.id} className="plain">
             {collector.name}

@@ -10,11 +10,11 @@ import { type Column, ShortTable } from '../../components/table/index.ts';
 
 /** What can be ranked, in the words of its button. */
 const RANKED = [
-  { value: 'inUtilisation', label: 'Busiest in' },
-  { value: 'outUtilisation', label: 'Busiest out' },
-  { value: 'errors', label: 'Most errors' },
-  { value: 'rtt', label: 'Slowest' },
-  { value: 'loss', label: 'Most loss' },
+  { value: 'inUtilisation', label: 'Traffic in' },
+  { value: 'outUtilisation', label: 'Traffic out' },
+  { value: 'errors', label: 'Errors' },
+  { value: 'rtt', label: 'Latency' },
+  { value: 'loss', label: 'Loss' },
 ] as const satisfies { value: RankedName; label: string }[];
 
 const COLUMNS: readonly Column<TopEntry>[] = [

@@ -10,10 +10,10 @@ import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
 
 const TABS = [
-  { id: 'tokens', label: 'API Tokens' },
+  { id: 'tokens', label: 'API tokens' },
   { id: 'sessions', label: 'Sessions' },
   { id: 'password', label: 'Password' },
-  { id: 'second-factor', label: 'Second Factor' },
+  { id: 'second-factor', label: 'Second factor' },
   { id: 'appearance', label: 'Preferences' },
 ];
 /** Who signs in with the provider has none of these here. */

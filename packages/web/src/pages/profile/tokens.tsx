@@ -89,7 +89,7 @@ function TokenList({ items }: { items: readonly Token[] }) {
           Create a token
         </IconButton>
       </Group>
-      <Panel title="API Tokens" note={`${live} of at most ${TOKENS_MOST} in use`}>
+      <Panel title="API tokens" note={`${live} of at most ${TOKENS_MOST} in use`}>
         <ShortTable
           label="API tokens"
           items={items}

@@ -146,7 +146,7 @@ function Share({ settings, onClose }: { settings: WallSettings; onClose: () => v
   return (
     <Dialog title="Share this wall?" onClose={onClose}>
       <Form
-        submit="Make a link"
+        submit="Create a link"
         onCancel={onClose}
         onSubmit={async () => {
           const siteIds = settings.site ? [settings.site] : [];

@@ -1,0 +1,21 @@
+/** Members of changes and events as people read them, where the words in their names do not say it. */
+export const FIELD_NAMES: Readonly<Record<string, string>> = {
+  adminStatus: 'admin state',
+  ifIndex: 'ifIndex',
+  icmp: 'ICMP',
+  macAddress: 'MAC address',
+  mtu: 'MTU',
+  operStatus: 'operational state',
+  os: 'OS',
+  osVersion: 'OS version',
+  serialNumber: 'serial number',
+  snmp: 'SNMP',
+  speedBps: 'speed',
+  sysDescr: 'sysDescr',
+  sysName: 'sysName',
+  sysObjectId: 'sysObjectID',
+  taggedVlans: 'tagged VLANs',
+  trapOid: 'trap OID',
+  vlan: 'VLAN',
+  vlans: 'VLANs',
+};
