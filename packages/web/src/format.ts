@@ -57,3 +57,7 @@ export const form = (value: number, one: string, more = `${one}s`): string =>
 /** `1 device`, `2 devices`. */
 export const plural = (value: number, one: string, more?: string): string =>
   `${count(value)} ${form(value, one, more)}`;
+
+/** How a link was learnt: `fdb` is a forwarding database, the others are protocols of neighbours. */
+export const protocolName = (protocol: string): string =>
+  protocol === 'fdb' ? 'MAC table' : protocol.toUpperCase();

@@ -196,7 +196,7 @@ function options({ unit, lines, least, width, height, letters, zone, kept }: Dra
 /** Height of the band, px. */
 const BAND = 5;
 
-/** Along the bottom of the plot, over its whole width. */
+/** Right below the plot, over its whole width: upon it, it would hide lines that are near 0. */
 function drawBand(plot: uPlot, band: readonly BandSpan[]): void {
   const { ctx, bbox } = plot;
   const within = (at: number) =>
@@ -207,7 +207,7 @@ function drawBand(plot: uPlot, band: readonly BandSpan[]): void {
     if (right <= left) continue;
     ctx.fillStyle = colourOf(colour);
     // Nothing that happened is thinner than a pixel.
-    ctx.fillRect(left, bbox.top + bbox.height - height, Math.max(right - left, uPlot.pxRatio), height);
+    ctx.fillRect(left, bbox.top + bbox.height + uPlot.pxRatio, Math.max(right - left, uPlot.pxRatio), height);
   }
 }
 

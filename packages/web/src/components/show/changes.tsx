@@ -1,10 +1,12 @@
 import { Table } from '@mantine/core';
 import { usePreferences } from '../../preferences.ts';
-import { differences } from './differences.ts';
+import { differences, readings } from './differences.ts';
 
-/** Both sides of a change, member by member. */
+/** Both sides of a change, member by member; of what has no other side, the values. */
 export function Changed({ before, after }: { before: unknown; after: unknown }) {
   const { zone } = usePreferences();
+  const values = readings(before, after, zone);
+  if (values) return <Values values={values} />;
   const changes = differences(before, after, zone);
   if (changes.length === 0) return null;
   return (
@@ -28,6 +30,20 @@ export function Changed({ before, after }: { before: unknown; after: unknown }) 
     </Table>
   );
 }
+
+const Values = ({ values }: { values: readonly [name: string, is: string][] }) =>
+  values.length > 0 && (
+    <Table fz="xs" horizontalSpacing={12} verticalSpacing={4}>
+      <Table.Tbody>
+        {values.map(([name, is]) => (
+          <Table.Tr key={name}>
+            <Table.Th scope="row">{name}</Table.Th>
+            <Table.Td>{is}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
 
 /** The same on one line: `OS version 17.6.5 → 17.9.4a`. */
 export function ChangedLine({ before, after }: { before: unknown; after: unknown }) {

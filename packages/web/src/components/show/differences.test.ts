@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { differences, fieldName, valueAsText } from './differences.ts';
+import { differences, fieldName, readings, valueAsText } from './differences.ts';
 
 it.each([
   [null, '—'],
@@ -37,6 +37,17 @@ it.each([
   ['neighbour on Gi1/0/1', 'neighbour on Gi1/0/1'],
   ['endpoint 00:1b:21:3c:9d:f8', 'endpoint 00:1b:21:3c:9d:f8'],
 ])('the member %s is read as %s', (name, words) => expect(fieldName(name)).toBe(words));
+
+it('of what has no side before, tells the values as people read them, and not what they are of', () => {
+  const after = { of: 'utilisation', limit: 95, value: 96.984_138_078_222, sensorId: 'x' };
+  const told = [
+    ['limit', '95'],
+    ['value', '96.98'],
+  ];
+  expect(readings(undefined, after, 'UTC')).toEqual(told);
+  expect(readings({}, after, 'UTC')).toEqual(told);
+  expect(readings({ osVersion: '1' }, { osVersion: '2' }, 'UTC')).toBeNull();
+});
 
 it('takes what is no object as one value', () => {
   expect(differences('admin', 'viewer', 'UTC')).toEqual([['value', 'admin', 'viewer']]);

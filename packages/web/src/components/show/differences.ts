@@ -30,7 +30,20 @@ function memberText(name: string, value: unknown, zone: string): string {
   if (typeof value !== 'number') return valueAsText(value);
   if (name === 'operStatus' || name === 'adminStatus') return INTERFACE_STATUSES[value - 1] ?? String(value);
   if (name === 'speedBps') return bitrate(value);
-  return name.endsWith('At') ? absolute(Math.floor(value / 1000), zone) : String(value);
+  return name.endsWith('At')
+    ? absolute(Math.floor(value / 1000), zone)
+    : String(Number.isInteger(value) ? value : Number(value.toPrecision(4)));
+}
+
+/** What a measurement is of: its event says it in words. */
+const OF_MEASUREMENTS = new Set(['of', 'sensorId', 'kind']);
+
+/** Where nothing was before: what was measured, or what was found, each by its name in words. Else null. */
+export function readings(before: unknown, after: unknown, zone: string): [name: string, is: string][] | null {
+  if (Object.keys(members(before)).length > 0) return null;
+  return Object.entries(members(after))
+    .filter(([name]) => !OF_MEASUREMENTS.has(name))
+    .map(([name, value]) => [fieldName(name), memberText(name, value, zone)]);
 }
 
 /** Members that differ, by their names in words, as text on both sides. */

@@ -4,6 +4,7 @@ import { Empty } from '../../components/feedback/index.ts';
 import { Panel } from '../../components/page/index.ts';
 import { DeviceLink, DeviceStatus } from '../../components/show/index.ts';
 import { type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
+import { protocolName } from '../../format.ts';
 
 /** Each cable once, whichever end told of it and by how many protocols. */
 const CABLES: readonly Column<Cable>[] = [
@@ -24,7 +25,12 @@ const CABLES: readonly Column<Cable>[] = [
     value: (link) => link.status,
     cell: (link) => <DeviceStatus status={link.status} />,
   },
-  { id: 'protocols', title: 'Protocol', width: '90px', value: (link) => link.protocols.join(', ') },
+  {
+    id: 'protocols',
+    title: 'Learnt from',
+    width: '120px',
+    value: (link) => link.protocols.map(protocolName).join(', '),
+  },
   timeColumn({ id: 'seen', title: 'Last seen', at: (link) => link.lastSeen }),
 ];
 
@@ -59,7 +65,7 @@ const COLUMNS: readonly Column<DeviceNeighbour>[] = [
     mono: true,
     value: (far) => far.addresses.join(' '),
   },
-  { id: 'protocol', title: 'Protocol', width: '56px' },
+  { id: 'protocol', title: 'Learnt from', width: '84px', value: (far) => protocolName(far.protocol) },
   timeColumn({ id: 'seen', title: 'Last seen', at: (far) => far.lastSeen }),
 ];
 

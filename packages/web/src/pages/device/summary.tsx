@@ -22,7 +22,7 @@ import {
   Time,
   TimeFact,
 } from '../../components/show/index.ts';
-import { plural } from '../../format.ts';
+import { plural, protocolName } from '../../format.ts';
 import classes from './device.module.css';
 import { MomentMark, MomentText } from './history.tsx';
 import { LastDays } from './last-days.tsx';
@@ -240,7 +240,7 @@ function ConnectedTo({ device }: { device: DeviceDetail }) {
         <Entry
           key={`${link.port} ${link.deviceId} ${link.farPort}`}
           start={<span className="quiet">{link.port}</span>}
-          end={<span className="quiet">{link.protocols.join(', ')}</span>}
+          end={<span className="quiet">{link.protocols.map(protocolName).join(', ')}</span>}
         >
           <DeviceLink id={link.deviceId}>{link.name}</DeviceLink>{' '}
           <span className="quiet">{link.farPort}</span>

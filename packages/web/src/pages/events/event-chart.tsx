@@ -64,6 +64,6 @@ function drawn({ from, step, limit, series }: Kept): { lines: Line[]; times: num
     return { ...look, values, p95: null };
   });
   if (limit === null || !hasValues(measured)) return { lines: measured, times };
-  const exceeded = { label: 'Limit', colour: '--sev-4', values: times.map(() => limit), p95: null };
+  const exceeded = { label: 'Limit', colour: '--sev-2', values: times.map(() => limit), p95: null };
   return { lines: [...measured, exceeded], times };
 }

@@ -76,7 +76,7 @@ export function LinkList({ topology, loadOf, found, onPick }: LinkListProps) {
         value: (row) => row.load,
         cell: (row) => (row.load === undefined ? '' : loadText(row.load)),
       },
-      { id: 'by', title: 'Protocol', width: '70px', value: (row) => row.protocols },
+      { id: 'by', title: 'Learnt from', width: '90px', value: (row) => row.protocols },
       timeColumn({ id: 'seen', title: 'Last seen', at: (row) => row.lastSeen }),
     ],
     [siteName],

@@ -1,4 +1,5 @@
 import type { Topology } from '@rollcall/shared/api/interfaces';
+import { protocolName } from '../../format.ts';
 import type { LoadOf } from './link-load.ts';
 
 type Node = Topology['nodes'][number];
@@ -46,7 +47,7 @@ export function rowsOf(topology: Topology, loadOf: LoadOf): Row[] {
       status: link.status,
       speedBps: link.speedBps,
       load: loadOf(link),
-      protocols: link.protocols.join(', '),
+      protocols: link.protocols.map(protocolName).join(', '),
       lastSeen: link.lastSeen,
     };
   });
@@ -61,7 +62,7 @@ export function rowsOf(topology: Topology, loadOf: LoadOf): Row[] {
       status: 'unknown',
       speedBps: null,
       load: undefined,
-      protocols: far.protocol,
+      protocols: protocolName(far.protocol),
       lastSeen: far.lastSeen,
     }),
   );
