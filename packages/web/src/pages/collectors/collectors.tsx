@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<Collector>[] = [
   timeColumn({
     id: 'oldest',
     title: 'Oldest queued',
-    width: '84px',
+    width: '100px',
     at: (one) => one.health.outbox?.oldest,
     fallback: '',
   }),

@@ -121,7 +121,7 @@ const COLUMNS: readonly Column<Sensor>[] = [
   },
   {
     id: 'limits',
-    title: 'Limits (warning in brackets)',
+    title: 'Limits (warning)',
     width: 'minmax(130px, 0.8fr)',
     wrap: true,
     value: limitsText,
