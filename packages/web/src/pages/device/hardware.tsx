@@ -2,6 +2,7 @@ import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import type { CSSProperties } from 'react';
 import { Empty } from '../../components/feedback/index.ts';
 import { Panel } from '../../components/page/index.ts';
+import { fieldName } from '../../components/show/index.ts';
 import { type Column, ShortTable } from '../../components/table/index.ts';
 import classes from './device.module.css';
 import { type Part, treeOf } from './entity-tree.ts';
@@ -23,7 +24,7 @@ const COLUMNS: readonly Column<Part>[] = [
       </span>
     ),
   },
-  { id: 'class', title: 'Class', width: '110px', narrow: true },
+  { id: 'class', title: 'Class', width: '110px', narrow: true, value: (part) => fieldName(part.class) },
   { id: 'model', title: 'Model', width: 'minmax(110px, 1fr)' },
   {
     id: 'serial',

@@ -3,7 +3,16 @@ import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api.ts';
 import { Loaded } from '../../components/feedback/index.ts';
 import { Entry, Panel } from '../../components/page/index.ts';
-import { DeviceLink, EventLink, Fact, Facts, Tag, Time, valueAsText } from '../../components/show/index.ts';
+import {
+  DeviceLink,
+  EventLink,
+  Fact,
+  Facts,
+  fieldName,
+  Tag,
+  Time,
+  valueAsText,
+} from '../../components/show/index.ts';
 import { type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
 
 type Evidence = DeviceExplanation['evidence'][number];
@@ -17,7 +26,7 @@ const STRENGTH: Record<Evidence['strength'], string> = {
 const COLUMNS: readonly Column<Evidence>[] = [
   { id: 'kind', title: 'Evidence', width: 'minmax(110px, 0.6fr)', narrow: true },
   { id: 'value', title: 'Value', width: 'minmax(160px, 1.4fr)', narrow: true, mono: true },
-  { id: 'strength', title: 'Weight', width: 'minmax(150px, 0.8fr)', value: (one) => STRENGTH[one.strength] },
+  { id: 'strength', title: 'Weight', width: 'minmax(150px, 1.1fr)', value: (one) => STRENGTH[one.strength] },
   timeColumn({ id: 'first', title: 'First seen', at: (one) => one.firstSeen }),
   timeColumn({ id: 'last', title: 'Last seen', at: (one) => one.lastSeen }),
 ];
@@ -78,7 +87,7 @@ function Explained({ explanation }: { explanation: DeviceExplanation }) {
               <Fact name="name">{overrides.name && `${overrides.name} (set by hand)`}</Fact>
               <Fact name="class">{overrides.class && `${overrides.class} (set by hand)`}</Fact>
               {Object.entries(classification).map(([field, rule]) => (
-                <Fact key={field} name={field}>
+                <Fact key={field} name={fieldName(field)}>
                   {valueAsText(rule)}
                 </Fact>
               ))}
@@ -90,7 +99,7 @@ function Explained({ explanation }: { explanation: DeviceExplanation }) {
           <Panel title="What was read">
             <Facts>
               {facts.map(({ group, seenAt, complete }) => (
-                <Fact key={group} name={group}>
+                <Fact key={group} name={fieldName(group)}>
                   <Time at={seenAt} /> {!complete && <span className="quiet">incomplete</span>}
                 </Fact>
               ))}
