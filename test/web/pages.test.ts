@@ -177,7 +177,7 @@ browserSuite('every page', () => {
     users: () => ['/users', 'Grace Hopper'],
     'user-new': () => ['/users?edit=new', 'To sign in with'],
     audit: () => ['/audit', 'maintenance.create'],
-    tokens: () => ['/profile', 'API Tokens'],
+    tokens: () => ['/profile', 'API tokens'],
     sessions: () => ['/profile?tab=sessions', 'this one'],
     password: () => ['/profile?tab=password', 'Change the password'],
     'second-factor': () => ['/profile?tab=second-factor', 'Set it up'],
