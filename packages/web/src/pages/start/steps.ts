@@ -74,7 +74,7 @@ export function stepsOf(facts: Facts): Step[] {
     {
       id: 'monitor',
       title: 'Choose what is monitored',
-      why: 'Ping and SNMP around the clock. In the form of a site, "Monitor what scans find" does it for every device that a scan finds.',
+      why: 'Ping and SNMP around the clock. In the form of a site, “Monitor what scans find” does it for every device that a scan finds.',
       done: monitored > 0,
       state: monitored > 0 ? `${count(monitored)} monitored` : 'monitoring is off',
       action: { label: 'Choose devices', link: { to: '/devices', search: { monitor: '0' } } },
