@@ -9,7 +9,7 @@ vi.mock('virtual:operations', () => ({
     'session.create': ['POST', '/api/session', [], 'public'],
   },
 }));
-const { addressOf, allCsv, isAllowed } = await import('./api.ts');
+const { addressOf, csvPages, isAllowed } = await import('./api.ts');
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -43,15 +43,21 @@ describe('a list as CSV', () => {
       expect(headers.Accept).toBe('text/csv');
       return new Response(`id,name\r\n${page},"a\r\nb"\r\n`, { headers: { 'X-Total-Count': '5' } });
     });
-    expect(await allCsv('devices.list', {}, 2)).toEqual([
-      'id,name\r\n1,"a\r\nb"\r\n',
-      ...['2,"a\r\nb"\r\n', '3,"a\r\nb"\r\n'],
+    const parts = [];
+    for await (const part of csvPages('devices.list', {}, { pageSize: 2 })) parts.push(part);
+    expect(parts).toEqual([
+      { text: 'id,name\r\n1,"a\r\nb"\r\n', done: 2, total: 5 },
+      { text: '2,"a\r\nb"\r\n', done: 4, total: 5 },
+      { text: '3,"a\r\nb"\r\n', done: 6, total: 5 },
     ]);
   });
 
   it('that is refused is told', async () => {
     const error = { code: 'forbidden', message: 'no', requestId: 'x' };
     vi.stubGlobal('fetch', async () => Response.json({ success: false, error }, { status: 403 }));
-    await expect(allCsv('devices.list', {}, 2)).rejects.toMatchObject({ status: 403, message: 'no' });
+    await expect(csvPages('devices.list', {}, { pageSize: 2 }).next()).rejects.toMatchObject({
+      status: 403,
+      message: 'no',
+    });
   });
 });

@@ -139,14 +139,18 @@ function send(
 }
 
 /** Everything of a list as the server writes CSV, page after page, the line of names once. @throws ApiError */
-export async function allCsv(id: OperationId, query: Values, pageSize: number): Promise<string[]> {
-  const parts: string[] = [];
+export async function* csvPages(
+  id: OperationId,
+  query: Values,
+  { pageSize, signal }: { pageSize: number; signal?: AbortSignal },
+): AsyncGenerator<{ text: string; done: number; total: number }> {
   for (let page = 1; ; page += 1) {
-    const response = await send(id, { query: { ...query, page, pageSize } }, { Accept: 'text/csv' });
+    const response = await send(id, { query: { ...query, page, pageSize } }, { Accept: 'text/csv' }, signal);
     if (!response.ok) throw failure(response, await response.json().catch(() => undefined));
     const text = await response.text();
-    parts.push(page === 1 ? text : text.slice(text.indexOf('\r\n') + 2));
-    if (page * pageSize >= Number(response.headers.get('X-Total-Count'))) return parts;
+    const [done, total] = [page * pageSize, Number(response.headers.get('X-Total-Count'))];
+    yield { text: page === 1 ? text : text.slice(text.indexOf('\r\n') + 2), done, total };
+    if (done >= total) return;
   }
 }
 

@@ -1,12 +1,12 @@
 import { Button, Menu } from '@mantine/core';
 import { csvLine } from '@rollcall/shared/csv';
 import { IconDownload, IconTerminal2 } from '@tabler/icons-react';
-import { memo, useRef, useState } from 'react';
+import { memo } from 'react';
 import { addressOf, allPages, type Item } from '../../api.ts';
-import { download } from '../../download.ts';
 import { notify, notifyProblem } from '../feedback/index.ts';
 import { copyText } from '../show/index.ts';
 import { type Column, cellValue, type ListId, type ListQuery } from '../table/index.ts';
+import { useFile } from './use-file.ts';
 
 /** A shell line that asks what the page asks; the token comes from the environment, not from the history. */
 function curlOf(id: ListId, query: Record<string, string | undefined>, origin: string): string {
@@ -24,27 +24,17 @@ interface ExportMenuViewProps<Id extends ListId> {
 }
 
 function ExportMenuView<Id extends ListId>({ id, query, columns, name }: ExportMenuViewProps<Id>) {
-  const [progress, setProgress] = useState<string>();
-  const stop = useRef<AbortController>(undefined);
-  const run = async () => {
-    stop.current = new AbortController();
-    const parts = [csvLine(columns.map((column) => column.exportTitle ?? column.title))];
-    try {
-      setProgress('0 %');
-      for await (const { items, done, total } of allPages(id, query, stop.current.signal)) {
-        parts.push(items.map((item) => csvLine(columns.map((column) => cellValue(column, item)))).join(''));
-        setProgress(`${total > 0 ? Math.floor((done / total) * 100) : 100} %`);
-      }
-      download(`${name}.csv`, 'text/csv;charset=utf-8', parts);
-    } catch (error) {
-      if (!stop.current.signal.aborted) notifyProblem('The file was not made', error);
-    } finally {
-      setProgress(undefined);
+  const { progress, make, cancel } = useFile();
+  async function* parts(signal: AbortSignal) {
+    yield { text: csvLine(columns.map((column) => column.exportTitle ?? column.title)), done: 0, total: 1 };
+    for await (const { items, done, total } of allPages(id, query, signal)) {
+      const lines = items.map((item) => csvLine(columns.map((column) => cellValue(column, item))));
+      yield { text: lines.join(''), done, total };
     }
-  };
+  }
   if (progress !== undefined)
     return (
-      <Button variant="default" onClick={() => stop.current?.abort()}>
+      <Button variant="default" onClick={cancel}>
         {progress} · cancel
       </Button>
     );
@@ -56,7 +46,7 @@ function ExportMenuView<Id extends ListId>({ id, query, columns, name }: ExportM
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item leftSection={<IconDownload size={15} />} onClick={() => void run()}>
+        <Menu.Item leftSection={<IconDownload size={15} />} onClick={() => void make(`${name}.csv`, parts)}>
           CSV of these filters and columns
         </Menu.Item>
         <Menu.Item

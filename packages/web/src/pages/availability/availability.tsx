@@ -1,17 +1,17 @@
 import { Button } from '@mantine/core';
 import type { Availability } from '@rollcall/shared/api/availability';
 import { IconFileTypeCsv, IconPrinter } from '@tabler/icons-react';
-import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { allCsv, apiQuery } from '../../api.ts';
+import { apiQuery, csvPages } from '../../api.ts';
 import { useSiteChoices, useSiteName } from '../../choices.ts';
 import { IconButton } from '../../components/controls/index.ts';
-import { Empty, Loaded, notifyProblem } from '../../components/feedback/index.ts';
+import { Empty, Loaded } from '../../components/feedback/index.ts';
 import { Filters } from '../../components/filter/index.ts';
+import { useFile } from '../../components/list/index.ts';
 import { Page, Scroller } from '../../components/page/index.ts';
 import { duration, useNow } from '../../components/show/index.ts';
-import { download } from '../../download.ts';
 import { plural } from '../../format.ts';
 import { usePreferences } from '../../preferences.ts';
 import { useUrlState } from '../../url-state.ts';
@@ -36,11 +36,6 @@ export function AvailabilityPage() {
     ...{ of: search.site ? 'devices' : 'sites', site: search.site, timezone: zone },
     ...{ from: String(bounds.from), to: String(bounds.to) },
   } as const;
-  const file = useMutation({
-    mutationFn: () => allCsv('availability.list', query, ROWS),
-    onSuccess: (parts) => download(`availability ${month?.value ?? ''}.csv`, 'text/csv;charset=utf-8', parts),
-    onError: (error) => notifyProblem('The file was not made', error),
-  });
   const report = useQuery({
     ...apiQuery('availability.list', { query: { ...query, page: search.page, pageSize: ROWS } }),
     placeholderData: keepPreviousData,
@@ -53,14 +48,10 @@ export function AvailabilityPage() {
       heading={search.site ? `Availability of ${siteName(search.site)}` : 'Availability'}
       actions={
         <>
-          <Button
-            variant="default"
-            leftSection={<IconFileTypeCsv size={16} />}
-            loading={file.isPending}
-            onClick={() => file.mutate()}
-          >
-            CSV
-          </Button>
+          <CsvButton
+            query={query}
+            name={`availability ${[month?.value, search.site && siteName(search.site)].filter(Boolean).join(' ')}.csv`}
+          />
           <IconButton icon={IconPrinter} onClick={() => window.print()}>
             Print
           </IconButton>
@@ -88,6 +79,30 @@ export function AvailabilityPage() {
         }
       </Loaded>
     </Page>
+  );
+}
+
+/** The whole report as a file; a month that goes on ends for all its lines at the same moment. */
+function CsvButton({ query, name }: { query: { to: string }; name: string }) {
+  const { progress, make, cancel } = useFile();
+  if (progress !== undefined)
+    return (
+      <Button variant="default" onClick={cancel}>
+        {progress} · cancel
+      </Button>
+    );
+  const parts = (signal: AbortSignal) => {
+    const to = Math.min(Number(query.to), Math.floor(Date.now() / 1000));
+    return csvPages('availability.list', { ...query, to: String(to) }, { pageSize: ROWS, signal });
+  };
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconFileTypeCsv size={16} />}
+      onClick={() => void make(name, parts)}
+    >
+      CSV
+    </Button>
   );
 }
 
