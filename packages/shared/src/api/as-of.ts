@@ -23,7 +23,7 @@ export const deviceAsOf = z.strictObject({
       vlan: z.int().nullable(),
       taggedVlans: z.array(z.int()),
       duplex: text('full'),
-      endpoints: z.int().min(0).meta({ description: 'Hardware addresses that it had learnt.' }),
+      endpoints: z.int().min(0).meta({ description: 'MAC addresses that it had learnt.' }),
     }),
   ),
   vlans: z.array(z.strictObject({ vlan: z.int(), name: text('staff') })),

@@ -1,4 +1,4 @@
-/** Endpoints: hardware addresses that bridges and routers have learnt, and where they enter the network. */
+/** Endpoints: MAC addresses that bridges and routers have learnt, and where they enter the network. */
 import { z } from 'zod';
 import { address, flag, maybeTime, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
@@ -7,7 +7,7 @@ import { id, idParams, paging, queryTime, siteFilter, sortBy, wholeNumber } from
 /** Without what notations put between the digits: colons, dashes, dots (Cisco), blanks. */
 const bare = (text: string): string => text.replace(/[\s:.-]/g, '').toLowerCase();
 
-/** A hardware address of 6 octets in any notation that devices print. */
+/** A MAC address of 6 octets in any notation that devices print. */
 const anyMac = z
   .string()
   .max(40)
@@ -18,17 +18,17 @@ const anyMac = z
 /** Fewest digits of a part of an address: an index finds no fewer. */
 const MAC_PART_LEAST = 3;
 
-/** The digits of a part of a hardware address in any notation; null where the text is none. */
+/** The digits of a part of a MAC address in any notation; null where the text is none. */
 export function macPart(text: string): string | null {
   const digits = bare(text);
   return /^[0-9a-f]{3,12}$/.test(digits) ? digits : null;
 }
 
-/** Digits of a part of a hardware address that devices are searched by: fewer are words as well. */
+/** Digits of a part of a MAC address that devices are searched by: fewer are words as well. */
 const MAC_DIGITS_LEAST = 4;
 
 /**
- * A part of a hardware address in any notation, as it stands in a text of pairs with colons: its first digit may end a
+ * A part of a MAC address in any notation, as it stands in a text of pairs with colons: its first digit may end a
  * pair or begin one. Empty where the text is none.
  */
 export function macTexts(text: string): string[] {
@@ -92,7 +92,7 @@ export type Endpoint = z.infer<typeof endpoint>;
 
 const placedPort = z.strictObject({
   ...port,
-  others: z.int().min(0).meta({ description: 'Other hardware addresses that the port has now.' }),
+  others: z.int().min(0).meta({ description: 'Other MAC addresses that the port has now.' }),
 });
 
 const endpointPlaces = z
@@ -139,7 +139,7 @@ const ofTime = {
 };
 const endpointQuery = z.strictObject({
   search: z.string().max(60).optional().meta({
-    description: 'A part of a hardware address in any notation, or the beginning of an IP address.',
+    description: 'A part of a MAC address in any notation, or the beginning of an IP address.',
     example: '10.20.',
   }),
   mac: z
@@ -147,7 +147,7 @@ const endpointQuery = z.strictObject({
     .max(40)
     .refine((text) => macPart(text) !== null, `must be ${MAC_PART_LEAST} to 12 hexadecimal digits`)
     .optional()
-    .meta({ description: 'A hardware address or a part of one, in any notation.', example: '3c9d.f8' }),
+    .meta({ description: 'A MAC address or a part of one, in any notation.', example: '3c9d.f8' }),
   ip: z.string().max(60).optional().meta({
     description: 'An IP address, by ARP tables.',
     example: '10.20.0.17',
@@ -165,7 +165,7 @@ export const endpointOperations = {
     method: 'GET',
     path: '/api/endpoints',
     tag: 'Endpoints',
-    summary: 'Hardware addresses, each with the port where it enters the network',
+    summary: 'MAC addresses, each with the port where it enters the network',
     description:
       'Of several filters each holds by itself: some table has it in this VLAN, some device has it. With `at` or `current` each holds at that time.',
     access: 'viewer',
@@ -177,7 +177,7 @@ export const endpointOperations = {
     method: 'GET',
     path: '/api/endpoints/{mac}',
     tag: 'Endpoints',
-    summary: 'Where a hardware address enters the network, and where it was over time',
+    summary: 'Where a MAC address enters the network, and where it was over time',
     description: 'One answer for each site that knows it. The address may be written in any notation.',
     access: 'viewer',
     params: z.strictObject({
@@ -191,7 +191,7 @@ export const endpointOperations = {
     method: 'GET',
     path: '/api/interfaces/{id}/endpoints',
     tag: 'Endpoints',
-    summary: 'Hardware addresses that an interface has learnt',
+    summary: 'MAC addresses that an interface has learnt',
     description: 'Those behind it, if it leads to a bridge: their `ports` say where they enter.',
     access: 'viewer',
     params: idParams,

@@ -89,8 +89,7 @@ export const networkInterface = z
         ),
       })
       .meta({
-        description:
-          'Hardware addresses in its forwarding table now, the first three of them with what is known.',
+        description: 'MAC addresses in its forwarding table now, the first three of them with what is known.',
       }),
     firstSeen: time,
     lastSeen: time,

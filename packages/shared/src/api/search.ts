@@ -9,7 +9,7 @@ const searchHit = z
   .strictObject({
     kind: searchKind,
     id: z.string().meta({
-      description: 'Of a device, interface or case its id; of an endpoint its hardware address.',
+      description: 'Of a device, interface or case its id; of an endpoint its MAC address.',
       example: '019aa3c4-5b00-7000-8000-000000000001',
     }),
     siteId: id,
@@ -29,7 +29,7 @@ export type SearchHit = z.infer<typeof searchHit>;
 const searchQuery = z.strictObject({
   q: z.string().trim().min(2).max(100).meta({
     description:
-      'A hardware address or a part of it in any notation, an IP address or its beginning, a name, a part of a serial number, `#` and the number of a case, or any word that devices, descriptions of interfaces, tags, notes, custom fields or cases have.',
+      'A MAC address or a part of it in any notation, an IP address or its beginning, a name, a part of a serial number, `#` and the number of a case, or any word that devices, descriptions of interfaces, tags, notes, custom fields or cases have.',
     example: '3c9d.f8',
   }),
   site: siteFilter,

@@ -5,7 +5,7 @@ import { Empty } from '../components/feedback/index.ts';
 import { Filters, rangeOf } from '../components/filter/index.ts';
 import { ExportMenu } from '../components/list/index.ts';
 import { Page, SidePanel, Split } from '../components/page/index.ts';
-import { Changed, Fact, Facts, fieldName, TimeFact, valueAsText } from '../components/show/index.ts';
+import { Changed, Fact, Facts, fieldName, TimeFact, Value } from '../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../components/table/index.ts';
 import { useUrlState } from '../url-state.ts';
 
@@ -75,7 +75,7 @@ function Entry({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
         <Fact name="IP address">{entry.address}</Fact>
         {Object.entries(detail).map(([name, value]) => (
           <Fact key={name} name={fieldName(name)}>
-            {valueAsText(value)}
+            <Value name={name} value={value} />
           </Fact>
         ))}
       </Facts>

@@ -266,7 +266,7 @@ export const INVENTORY_KINDS = declare({
   },
   'interface.changed': {
     about:
-      'An interface has another name, alias, description, type, hardware address, MTU or aggregate, or is in other VLANs.',
+      'An interface has another name, alias, description, type, MAC address, MTU or aggregate, or is in other VLANs.',
     severity: Severity.info,
     source: 'discovery',
     opens: {

@@ -23,7 +23,7 @@ const TAGS: Record<string, string> = {
   Devices: 'Everything with an address that answered.',
   Interfaces: 'The ports of devices.',
   'Custom fields': 'What the installation keeps of devices and interfaces besides tags and notes.',
-  Endpoints: 'Where hardware addresses enter the network.',
+  Endpoints: 'Where MAC addresses enter the network.',
   Search: 'One box, one answer: devices, interfaces, endpoints and cases by whatever is known of them.',
   Topology: 'Which device is connected to which.',
   Metrics: 'What was measured of devices and interfaces over time: traffic, errors, round trip and loss.',

@@ -1,6 +1,12 @@
 import { Table } from '@mantine/core';
 import { usePreferences } from '../../preferences.ts';
-import { differences, readings } from './differences.ts';
+import { differences, memberText, readings } from './differences.ts';
+
+/** The value of a member as people read it. */
+export function Value({ name, value }: { name: string; value: unknown }) {
+  const { zone } = usePreferences();
+  return memberText(name, value, zone);
+}
 
 /** Both sides of a change, member by member; of what has no other side, the values. */
 export function Changed({ before, after }: { before: unknown; after: unknown }) {
@@ -63,6 +69,12 @@ export function ChangedLine({ before, after }: { before: unknown; after: unknown
   );
 }
 
+/** What is found has often no name yet, and is read a moment later: said with the name that it has now. */
+export function newDeviceText(device: string | null | undefined, message: string): string {
+  const end = message.indexOf(' is new');
+  return device && end > 0 ? device + message.slice(end) : message;
+}
+
 /** One change in words; with both sides where the words only name the fields. */
 export function ChangeText({
   change,
@@ -75,9 +87,7 @@ export function ChangeText({
     after: unknown;
   };
 }) {
-  // What is found has often no name yet: it is read a moment later.
-  if (change.kind === 'device.new' && change.device && !change.message.startsWith(change.device))
-    return <>{change.device} is new</>;
+  if (change.kind === 'device.new') return newDeviceText(change.device, change.message);
   const named = change.kind === 'device.changed' || change.kind === 'interface.changed';
   return (
     <>

@@ -34,6 +34,9 @@ it.each([
   ['osVersion', 'OS version'],
   ['holdSeconds', 'hold seconds'],
   ['alias', 'alias'],
+  ['constructor', 'constructor'],
+  ['siteId', 'site ID'],
+  ['behindMs', 'behind (ms)'],
   ['neighbour on Gi1/0/1', 'neighbour on Gi1/0/1'],
   ['endpoint 00:1b:21:3c:9d:f8', 'endpoint 00:1b:21:3c:9d:f8'],
 ])('the member %s is read as %s', (name, words) => expect(fieldName(name)).toBe(words));
@@ -47,6 +50,23 @@ it('of what has no side before, tells the values as people read them, and not wh
   expect(readings(undefined, after, 'UTC')).toEqual(told);
   expect(readings({}, after, 'UTC')).toEqual(told);
   expect(readings({ osVersion: '1' }, { osVersion: '2' }, 'UTC')).toBeNull();
+});
+
+it('of what was found, tells what is known of it', () => {
+  const after = { kind: 'Cisco', address: '10.0.0.1', vendor: null, model: '' };
+  expect(readings(null, after, 'UTC')).toEqual([
+    ['kind', 'Cisco'],
+    ['address', '10.0.0.1'],
+  ]);
+});
+
+it('shows every difference, however small, and none that is nothing on both sides', () => {
+  const before = { power: 12_345.6, ratio: 0.123_456, parts: ['a, b'], vendor: null, model: '' };
+  const after = { power: 12_345.7, ratio: 0.123_457, parts: ['a', 'b'], model: null };
+  expect(differences(before, after, 'UTC')).toEqual([
+    ['power', '12345.6', '12345.7'],
+    ['ratio', '0.123456', '0.123457'],
+  ]);
 });
 
 it('takes what is no object as one value', () => {

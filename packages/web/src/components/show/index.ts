@@ -1,8 +1,8 @@
 export { Bar, Progress } from './bar.tsx';
-export { Changed, ChangedLine, ChangeText } from './changes.tsx';
+export { Changed, ChangedLine, ChangeText, newDeviceText, Value } from './changes.tsx';
 export { CopyButton, CopyField, copyText } from './copy.tsx';
 export { CLASS_ICONS, DeviceChoice, DeviceClassLabel, DeviceLink } from './device.tsx';
-export { fieldName, valueAsText } from './differences.ts';
+export { fieldName, memberText, valueAsText } from './differences.ts';
 export { Fact, Facts, TimeFact } from './facts.tsx';
 export {
   type Icon,

@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { apiQuery, type Request } from '../../api.ts';
 import { Empty, ProblemView } from '../../components/feedback/index.ts';
 import { Body } from '../../components/page/index.ts';
-import { DeviceLink, fieldName, valueAsText } from '../../components/show/index.ts';
+import { DeviceLink, fieldName, memberText, Value } from '../../components/show/index.ts';
 import { type Column, itemsSource, VirtualTable } from '../../components/table/index.ts';
 import { count, plural } from '../../format.ts';
 import { type Difference, differencesOf } from './net.ts';
@@ -13,7 +13,8 @@ const textOf = ({ presence, fields }: Difference): string =>
   [
     presence ?? '',
     ...fields.map(
-      ({ name, before, after }) => `${fieldName(name)} ${valueAsText(before)} → ${valueAsText(after)}`,
+      ({ name, before, after }) =>
+        `${fieldName(name)} ${memberText(name, before, 'UTC')} → ${memberText(name, after, 'UTC')}`,
     ),
   ]
     .filter(Boolean)
@@ -40,7 +41,11 @@ const COLUMNS: readonly Column<Difference>[] = [
         {one.fields.map(({ name, before, after }, i) => (
           <span key={name}>
             {(i > 0 || one.presence) && ', '}
-            {fieldName(name)} <span className="quiet">{valueAsText(before)} →</span> {valueAsText(after)}
+            {fieldName(name)}{' '}
+            <span className="quiet">
+              <Value name={name} value={before} /> →
+            </span>{' '}
+            <Value name={name} value={after} />
           </span>
         ))}
       </>

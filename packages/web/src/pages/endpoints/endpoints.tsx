@@ -21,7 +21,7 @@ const VIEWS = [
   { name: 'All', search: {} },
 ];
 
-/** Which hardware address is on which port, now and before. */
+/** Which MAC address is on which port, now and before. */
 export function Endpoints() {
   const { search, change } = useUrlState('/endpoints');
   const sites = useSiteChoices();

@@ -18,7 +18,7 @@ import {
   Severity,
   Time,
   TimeFact,
-  valueAsText,
+  Value,
 } from '../../components/show/index.ts';
 import { count } from '../../format.ts';
 import { useMay } from '../../session.tsx';
@@ -98,7 +98,7 @@ function EventFacts({ event }: { event: Event }) {
         )}
         {Object.entries(details).map(([name, value]) => (
           <Fact key={name} name={fieldName(name)}>
-            {valueAsText(value)}
+            <Value name={name} value={value} />
           </Fact>
         ))}
       </Facts>

@@ -9,6 +9,7 @@ import {
   CollectorStatus,
   EventLink,
   EventStatus,
+  newDeviceText,
   Progress,
   ScanLink,
   ScanStatus,
@@ -133,7 +134,12 @@ export function Changes({ site }: Here) {
     >
       {(event) => (
         <Entry key={event.id} end={<Time at={event.timestamp} />}>
-          <EventLink id={event.id} among={changes} className="plain" title={event.message}>
+          <EventLink
+            id={event.id}
+            among={changes}
+            className="plain"
+            title={event.kind === 'device.new' ? newDeviceText(event.device, event.message) : event.message}
+          >
             <ChangeText change={{ ...event, before: event.details.before, after: event.details.after }} />
           </EventLink>
         </Entry>
