@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { closeDatabases, createPostgres, databases } from '../../testing/database.ts';
-import { Problem } from '../problem.ts';
+import { notFound, Problem } from '../problem.ts';
 import {
   type Database,
   databaseAway,
@@ -11,6 +11,7 @@ import {
   orConflict,
   sqlState,
   type Transaction,
+  unavailable,
 } from './db.ts';
 import { type Migration, MigrationError, migrate, pending, readMigrations } from './migrate.ts';
 
@@ -434,6 +435,9 @@ it.each([
   [{ message: 'Connection terminated unexpectedly' }, true],
   [{ code: '23505' }, false],
   [{ code: '42601', message: 'syntax error' }, false],
+  [unavailable({ code: 'ECONNREFUSED' }), true],
+  [unavailable({ code: '55P03' }), false],
+  [notFound('device'), false],
 ])('databaseAway(%o) is %s', (error, away) => {
   expect(databaseAway(error)).toBe(away);
 });

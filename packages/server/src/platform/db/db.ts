@@ -76,8 +76,9 @@ const AWAY_DRIVER = new Set([
 const AWAY_TEXT =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|pool after calling end|PGlite is (closed|closing)/;
 
-/** Whether an error says that the database cannot be reached right now, rather than that the statement is wrong. */
+/** Whether an error, or the cause of a Problem, says that the database cannot be reached right now, rather than that the statement is wrong. */
 export function databaseAway(error: unknown): boolean {
+  if (error instanceof Problem) return error.cause !== undefined && databaseAway(error.cause);
   const { code: own, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   const code = sqlState(error) ?? own;
   if (typeof code === 'string' && (AWAY.test(code) || AWAY_DRIVER.has(code))) return true;
