@@ -82,7 +82,7 @@ const likelyChange = z
   .meta({ id: 'LikelyChange' });
 export type LikelyChange = z.infer<typeof likelyChange>;
 
-const changeQuery = z.strictObject({
+const changeFilters = {
   site: siteFilter,
   device: z.uuid().optional(),
   kind: repeated(z.enum([...CHANGE_KINDS, ...ENDPOINT_CHANGE_KINDS]).meta({ id: 'ChangeKind' })).optional(),
@@ -92,9 +92,37 @@ const changeQuery = z.strictObject({
   }),
   from: queryTime.optional().meta({ description: 'Unix seconds; 24 hours before `to` when absent.' }),
   to: queryTime.optional().meta({ description: 'Unix seconds; now when absent.' }),
-  ...paging,
-});
+};
+const changeQuery = z.strictObject({ ...changeFilters, ...paging });
 export type ChangeQuery = z.output<typeof changeQuery>;
+
+/** Spans that a time is cut into, at most. */
+export const CHANGE_SPANS = 96;
+const changeCountQuery = z.strictObject(changeFilters);
+export type ChangeCountQuery = z.output<typeof changeCountQuery>;
+export const changeCounts = z
+  .strictObject({
+    from: time,
+    to: time,
+    step: z
+      .int()
+      .min(1)
+      .meta({
+        description: `Seconds of a span; so many that there are at most ${CHANGE_SPANS + 1} of them.`,
+        example: 900,
+      }),
+    counts: z
+      .array(
+        z.strictObject({
+          at: time.meta({ description: 'When the span begins: a multiple of `step`.' }),
+          kind: z.string().meta({ example: 'device.upgraded' }),
+          count: z.int().min(1),
+        }),
+      )
+      .meta({ description: 'By time and kind; spans and kinds without any are left out.' }),
+  })
+  .meta({ id: 'ChangeCounts' });
+export type ChangeCounts = z.infer<typeof changeCounts>;
 
 export const changeOperations = {
   'changes.list': {
@@ -108,6 +136,16 @@ export const changeOperations = {
     query: changeQuery,
     data: change,
     envelope: 'list',
+  },
+  'changes.counts': {
+    method: 'GET',
+    path: '/api/changes/counts',
+    tag: 'Changes',
+    summary: 'How many changes of which kind there were when',
+    access: 'viewer',
+    query: changeCountQuery,
+    data: changeCounts,
+    envelope: 'item',
   },
   'cases.changes': {
     method: 'GET',

@@ -86,6 +86,33 @@ describe.each(databases())('changes on %s', (_name, open) => {
     await expect(told({ from: '20', to: '10' })).rejects.toThrow(/from/);
   });
 
+  it('are counted by time and kind, in spans that suit the time', async () => {
+    await network(['core', 'edge']);
+    await changed('device.upgraded', 'core', 60);
+    await changed('device.upgraded', 'edge', 60);
+    await changed('interface.added', 'edge', 7200);
+    await changed('device.upgraded', 'edge', 90_000);
+    const counts = async (query: Record<string, string>, as = call()) =>
+      (await as('changes.counts', { query: { site: scene.site, ...query } })).data;
+    const span = (secondsAgo: number, step: number) => Math.floor((now() - secondsAgo) / step) * step;
+    expect(await counts({})).toEqual({
+      ...{ from: now() - 86_400, to: now(), step: 900 },
+      counts: [
+        { at: span(7200, 900), kind: 'interface.added', count: 1 },
+        { at: span(60, 900), kind: 'device.upgraded', count: 2 },
+      ],
+    });
+    const from = `${now() - 30 * 86_400}`;
+    expect((await counts({ from })).step).toBe(28_800);
+    expect(
+      (await counts({ from, kind: 'device.upgraded', device: devices.get('edge') ?? '' })).counts,
+    ).toEqual([90_000, 60].map((ago) => ({ at: span(ago, 28_800), kind: 'device.upgraded', count: 1 })));
+    expect((await counts({ from: '0' })).step % 604_800).toBe(0);
+    await expect(counts({ from: '20', to: '10' })).rejects.toThrow(/from/);
+    const other = await addSite(scene.db, uuidv7());
+    expect((await call('viewer', [other])('changes.counts', { query: {} })).data.counts).toEqual([]);
+  });
+
   /** Endpoint `mac` moved so many seconds ago. */
   const moved = (mac: string, from: string, to: string, secondsAgo: number, more: object = {}) => {
     const port = (device: string) => ({

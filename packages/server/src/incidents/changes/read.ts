@@ -1,7 +1,10 @@
 /** Changes of the inventory out of the events that tell of them. */
 import {
   CHANGE_KINDS,
+  CHANGE_SPANS,
   type Change,
+  type ChangeCountQuery,
+  type ChangeCounts,
   type ChangeQuery,
   ENDPOINT_CHANGE_KINDS,
   type LikelyChange,
@@ -19,6 +22,7 @@ import {
   pageRows,
   type Scope,
   seconds,
+  unix,
 } from '../../platform/db/list.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { invalid, notFound } from '../../platform/problem.ts';
@@ -81,15 +85,49 @@ const FILTERS: Filters<FilterOf<ChangeQuery>, null> = {
   ...between('e.timestamp'),
 };
 
-/** One page of changes, newest first. @throws Problem `invalid_request` for `from` after `to` */
+/** Seconds that spans of a time line have; of a longer time a multiple of the last. */
+const STEPS = [60, 300, 900, 3600, 14_400, 28_800, 86_400, 604_800];
+
+/** Of a time line with at most `CHANGE_SPANS` full spans. */
+export function stepOf(seconds: number): number {
+  const [last = 1] = STEPS.slice(-1);
+  const fits = STEPS.find((step) => seconds / step <= CHANGE_SPANS);
+  return fits ?? last * Math.ceil(seconds / (last * CHANGE_SPANS));
+}
+
+/** @throws Problem `invalid_request` for `from` after `to` */
+function timeOf(query: ChangeCountQuery, now: number): { from: number; to: number } {
+  const to = query.to ?? Math.floor(now / 1000);
+  const from = query.from ?? to - USUAL_SECONDS;
+  if (from > to) throw invalid('from', 'must not be after to');
+  return { from, to };
+}
+
+/** How many there were of each kind, span by span. */
+export async function countChanges(
+  sql: Sql,
+  query: ChangeCountQuery,
+  { scope, now }: { scope: Scope; now: number },
+): Promise<ChangeCounts> {
+  const { from, to } = timeOf(query, now);
+  const step = stepOf(to - from);
+  const p = new Parameters();
+  const where = [inScope(p, 'e.site_id', scope), ...conditionsOf(p, FILTERS, { ...query, from, to }, null)];
+  const counts = await sql.query<ChangeCounts['counts'][number]>(
+    `SELECT ${unix(`date_bin(interval '${step} seconds', e.timestamp, '1970-01-01 00:00:00+00')`)} AS at, e.kind, count(*)::int AS count
+     FROM ${sourceOf(query)} WHERE ${where.join(' AND ')} GROUP BY 1, 2 ORDER BY 1, 2`,
+    p.values,
+  );
+  return { from, to, step, counts };
+}
+
+/** One page of changes, newest first. */
 export async function listChanges(
   sql: Sql,
   query: ChangeQuery,
   { scope, now }: { scope: Scope; now: number },
 ): Promise<Page<Change>> {
-  const to = query.to ?? Math.floor(now / 1000);
-  const from = query.from ?? to - USUAL_SECONDS;
-  if (from > to) throw invalid('from', 'must not be after to');
+  const { from, to } = timeOf(query, now);
   const p = new Parameters();
   const asked = conditionsOf(p, FILTERS, { ...query, from, to }, null);
   const where = [inScope(p, 'e.site_id', scope), ...asked].join(' AND ');

@@ -32,6 +32,7 @@ import {
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useUrlState } from '../../url-state.ts';
 import { Compare } from './compare.tsx';
+import { TimeLine } from './time-line.tsx';
 
 const KINDS: Readonly<Record<ChangeKind, string>> = {
   'device.new': 'New device',
@@ -143,6 +144,7 @@ export function Changes() {
         range
       />
       <Views list="changes" search={search} builtIn={VIEWS} />
+      <TimeLine query={query} onTime={(time) => change({ last: undefined, ...time })} />
       {view === 'compare' ? (
         <Compare query={query} />
       ) : (
