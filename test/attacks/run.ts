@@ -23,7 +23,7 @@ export const IDLE_SHARE = 0.25;
 const POURED = new Set(
   (
     'audit cases case_activity case_outbox collectors collector_streams conditions connection_history dead_letters ' +
-    'devices device_addresses device_facts device_tally event_tally events evidence identity_decisions sightings ' +
+    'devices device_addresses device_facts device_tally event_tally endpoint_tally events evidence identity_decisions sightings ' +
     'monitoring_history deliveries samples sample_chunks sensors'
   ).split(' '),
 );

@@ -743,6 +743,8 @@ CREATE INDEX "endpoint_macs_gone_at_mac_site_id_idx" ON "endpoint_macs" ("gone_a
 CREATE INDEX "endpoint_macs_digits_trgm" ON "endpoint_macs" USING gin (replace("mac", ':', '') gin_trgm_ops);
 -- On an expression: the addresses of a maker, by the prefix of 24 bits.
 CREATE INDEX "endpoint_macs_prefix" ON "endpoint_macs" (left("mac", 8), "site_id");
+-- Another class of operators: addresses of a site that begin so, whatever the collation is.
+CREATE INDEX "endpoint_macs_start" ON "endpoint_macs" ("site_id", "mac" text_pattern_ops);
 -- Partial: few are due at a time.
 CREATE INDEX "endpoint_macs_due" ON "endpoint_macs" ("site_id", "due_at") WHERE "due_at" IS NOT NULL;
 
@@ -777,6 +779,34 @@ BEGIN
     RETURN NULL;
 END $$;
 CREATE TRIGGER "endpoints_macs_delete" AFTER DELETE ON "endpoints" FOR EACH ROW EXECUTE FUNCTION endpoint_macs_forgotten();
+
+CREATE TABLE "endpoint_tally" (
+    "id" BIGSERIAL NOT NULL,
+    "site_id" UUID NOT NULL,
+    "n" BIGINT NOT NULL,
+    "settled" BOOLEAN NOT NULL DEFAULT false,
+    CONSTRAINT "endpoint_tally_pkey" PRIMARY KEY ("id")
+);
+-- Partial, covering: as those of device_tally.
+CREATE UNIQUE INDEX "endpoint_tally_settled" ON "endpoint_tally" ("site_id") WHERE "settled";
+CREATE INDEX "endpoint_tally_new" ON "endpoint_tally" ("id") WHERE NOT "settled";
+CREATE INDEX "endpoint_tally_read" ON "endpoint_tally" ("site_id") INCLUDE ("n");
+
+-- Triggers, as those of device_tally; of deletes for each row, as those of endpoints.
+CREATE FUNCTION endpoint_tally() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO "endpoint_tally" ("site_id", "n") SELECT "site_id", count(*) FROM added GROUP BY 1;
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO "endpoint_tally" ("site_id", "n") VALUES (OLD."site_id", -1);
+    ELSE
+        TRUNCATE "endpoint_tally";
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER "endpoint_macs_tally_insert" AFTER INSERT ON "endpoint_macs" REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION endpoint_tally();
+CREATE TRIGGER "endpoint_macs_tally_delete" AFTER DELETE ON "endpoint_macs" FOR EACH ROW EXECUTE FUNCTION endpoint_tally();
+CREATE TRIGGER "endpoint_macs_tally_truncate" AFTER TRUNCATE ON "endpoint_macs" FOR EACH STATEMENT EXECUTE FUNCTION endpoint_tally();
 
 CREATE TABLE "endpoint_changes" (
     "site_id" UUID NOT NULL,

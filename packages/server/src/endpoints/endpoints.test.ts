@@ -3,6 +3,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAKERS } from '../data.ts';
 import type { Database } from '../platform/db/db.ts';
+import { compactTallies } from '../platform/db/tally.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { addDevices, addSite, asCaller, caller, insert } from '../testing/rows.ts';
 import { endpointHandlers } from './feature.ts';
@@ -114,6 +115,65 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
     expect(await found('HONE-7')).toEqual([[PHONE, 'phone-7']]);
     expect(await found('phone-8')).toEqual([]);
     expect(await found('phone-7', [other])).toEqual([]);
+  });
+
+  it('finds by the beginning of a hardware address, a part of it and the beginning of an IP address', async () => {
+    const found = async (text: string, scope: string[] | null = null) =>
+      (await findEndpoints(db, text, { scope, most: 7, makers, now: T })).map(({ mac }) => mac);
+    expect(await found('00-1B-54-0')).toEqual([ACCESS, PHONE]);
+    expect(await found('1b54')).toEqual([ACCESS, PHONE]);
+    // Begins one and is within another.
+    expect(await found('0000')).toEqual(['00:00:5e:00:00:01', ACCESS, PHONE, HOST]);
+    expect(await found('0200.0000')).toEqual([HOST]);
+    expect(await found('0200.0000.00aa')).toEqual([HOST]);
+    expect(await found('10.0.0.')).toEqual([HOST]);
+    expect(await found('02:00:00:00:00:0')).toEqual([]);
+    for (const text of ['00:1b', '1b54', '10.0.0.']) expect(await found(text, [other])).toEqual([]);
+  });
+
+  it('looks for a part within addresses only where few begin with it', async () => {
+    const many = await addSite(db, 'many');
+    const [sw = ''] = await addDevices(db, [{ site_id: many, name: 'many' }]);
+    const row = (mac: string) => ({ site_id: many, device_id: sw, mac, if_index: 1, vlan: 0, address: '' });
+    const begun = Array.from({ length: 200 }, (_, i) => `ab:cd:ef:00:01:${(i + 16).toString(16)}`);
+    const rows = [...begun.slice(1), '02:00:00:ab:cd:ef'].map((mac) => ({ ...row(mac), since: AT }));
+    await insert(db, 'endpoints', rows);
+    const found = async () =>
+      (await findEndpoints(db, 'abcdef', { scope: [many], most: 300, makers, now: T })).map(({ mac }) => mac);
+    expect(await found()).toContain('02:00:00:ab:cd:ef');
+    await insert(db, 'endpoints', [{ ...row(begun[0] ?? ''), since: AT }]);
+    expect(await found()).toEqual(begun);
+    await db.query('DELETE FROM devices WHERE id = $1', [sw]);
+  });
+
+  it('counts as many as there are, whatever comes and goes', async () => {
+    const brief = await addSite(db, 'brief');
+    const [sw = ''] = await addDevices(db, [{ site_id: brief, name: 'brief' }]);
+    const macs = ['02:00:00:00:01:01', '02:00:00:00:01:02', '02:00:00:00:01:03'];
+    const rows = macs.map((mac) => ({
+      site_id: brief,
+      device_id: sw,
+      mac,
+      if_index: 1,
+      vlan: 0,
+      address: '',
+    }));
+    const total = async () => (await ask('endpoints.list', { query: { pageSize: '1' } }, [brief])).totalCount;
+    await insert(
+      db,
+      'endpoints',
+      rows.map((row) => ({ ...row, since: AT })),
+    );
+    expect(await total()).toBe(3);
+    // Known already: counted once.
+    await insert(db, 'endpoints', [{ ...rows[0], if_index: 2, since: AT }]);
+    expect(await total()).toBe(3);
+    await db.query('DELETE FROM endpoints WHERE mac = $1', [macs[1]]);
+    expect(await total()).toBe(2);
+    await compactTallies(db);
+    expect(await total()).toBe(2);
+    await db.query('DELETE FROM devices WHERE id = $1', [sw]);
+    expect(await total()).toBe(0);
   });
 
   it('says which device of ours has the address', async () => {

@@ -66,10 +66,18 @@ function during(p: Parameters, { at, current }: FilterContext): string {
   return current === 1 ? 'e.until IS NULL' : 'true';
 }
 
-const hasDigits = (p: Parameters, digits: string): string =>
+/** That an interval has an IP address that begins so. */
+export const addressStarts = (p: Parameters, text: string): string =>
+  `e.address <> '' AND e.address LIKE ${p.add(`${text.toLowerCase()}%`)}::text`;
+
+/** That a hardware address has a part. */
+export const hasDigits = (p: Parameters, digits: string): string =>
   digits.length === 12
     ? `m.mac = ${p.add(digits.replace(/(..)(?=.)/g, '$1:'))}::text`
     : `replace(m.mac, ':', '') LIKE ${p.add(anywhere(digits))}::text`;
+
+/** Digits that a hardware address begins with, as a pattern over it. */
+export const macStart = (digits: string): string => `${digits.replace(/(..)(?=.)/g, '$1:')}%`;
 
 /** One box: whatever the text may be, any of it. */
 function search(p: Parameters, text: string, context: FilterContext): string | null {
@@ -79,13 +87,15 @@ function search(p: Parameters, text: string, context: FilterContext): string | n
   return ways.length === 0 ? 'false' : `(${ways.join(' OR ')})`;
 }
 
+/** Digits of a hardware address that a text may mean; null: none. */
+export const macDigits = (text: string): string | null =>
+  isAddressStart(text) && text.includes('.') ? null : macPart(text);
+
 /** The conditions of which one must hold: an IP address that begins so, a hardware address with this part. */
-export function meant(p: Parameters, text: string, context: FilterContext): string[] {
-  const isAddress = isAddressStart(text);
-  const start = () => `${text.toLowerCase()}%`;
-  const digits = isAddress && text.includes('.') ? null : macPart(text);
+function meant(p: Parameters, text: string, context: FilterContext): string[] {
+  const digits = macDigits(text);
   return [
-    ...(isAddress ? [learnt(p, `e.address <> '' AND e.address LIKE ${p.add(start())}::text`, context)] : []),
+    ...(isAddressStart(text) ? [learnt(p, addressStarts(p, text), context)] : []),
     ...(digits === null ? [] : [hasDigits(p, digits)]),
   ];
 }

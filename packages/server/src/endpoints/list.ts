@@ -1,5 +1,10 @@
 /** The list of endpoints: hardware addresses, each with the port where it enters the network. */
-import type { ENDPOINT_SORTS, Endpoint, EndpointQuery } from '@rollcall/shared/api/endpoints';
+import {
+  type ENDPOINT_SORTS,
+  type Endpoint,
+  type EndpointQuery,
+  isAddressStart,
+} from '@rollcall/shared/api/endpoints';
 import {
   anywhere,
   inScope,
@@ -11,7 +16,7 @@ import {
   seconds,
 } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { FILTERS, meant } from './filter.ts';
+import { addressStarts, FILTERS, hasDigits, macDigits, macStart } from './filter.ts';
 import { locate, type Wanted } from './locate.ts';
 import { isLocal, type Makers } from './makers.ts';
 import { namedPort } from './ports.ts';
@@ -25,6 +30,10 @@ const ORDERS: Record<Sort, readonly string[]> = {
 
 /** Endpoints among which a search chooses. */
 const CANDIDATES = 200;
+/** Intervals that they are taken from: of one endpoint there are several. */
+const CANDIDATE_INTERVALS = 1000;
+/** Digits of a whole hardware address. */
+const WHOLE = 12;
 
 interface Row extends Wanted {
   site: string;
@@ -49,6 +58,7 @@ export async function listEndpoints(
     context: { scope, makers, at: query.at, current: query.current },
     query,
     order: orderOf(ORDERS, query.sort ?? 'mac'),
+    total: (where) => `SELECT coalesce(sum(m.n), 0)::int8 FROM endpoint_tally m WHERE ${where}`,
   });
   return { data: await describe(sql, data, { at: query.at, makers, now }), totalCount };
 }
@@ -66,6 +76,34 @@ const named = (p: Parameters, text: string, scope: Scope): string =>
     JOIN endpoint_macs m ON m.site_id = b.site_id AND m.mac = ANY(ARRAY[substr(b.chassis_id, length('macAddress:') + 1), b.port_id])
     LIMIT ${CANDIDATES})`;
 
+/**
+ * Those whose hardware address begins so, out of an index in the order of each site; where these are few, those that have it
+ * anywhere: what many begin with, such as the prefix of a maker, the index of trigrams would read wholly.
+ */
+function byMac(p: Parameters, text: string, scope: Scope): string[] {
+  const digits = macDigits(text);
+  if (digits === null) return [];
+  const any = `SELECT m.site_id, m.mac FROM endpoint_macs m WHERE ${inScope(p, 'm.site_id', scope)} AND ${hasDigits(p, digits)}`;
+  if (digits.length === WHOLE) return [`(${any} LIMIT ${CANDIDATES})`];
+  const start = p.add(macStart(digits));
+  const begun = `SELECT m.site_id, m.mac FROM sites s CROSS JOIN LATERAL (SELECT m.site_id, m.mac FROM endpoint_macs m
+      WHERE m.site_id = s.id AND m.mac LIKE ${start}::text LIMIT ${CANDIDATES}) m
+    WHERE ${inScope(p, 's.id', scope)} LIMIT ${CANDIDATES}`;
+  return [
+    `(WITH begun AS MATERIALIZED (${begun}) SELECT * FROM begun
+      UNION ALL (${any} AND (SELECT count(*) FROM begun) < ${CANDIDATES} LIMIT ${CANDIDATES}))`,
+  ];
+}
+
+/** Those that had an IP address that begins so. */
+const byAddress = (p: Parameters, text: string, scope: Scope): string[] =>
+  isAddressStart(text)
+    ? [
+        `(SELECT e.site_id, e.mac FROM endpoints e WHERE ${addressStarts(p, text)} AND ${inScope(p, 'e.site_id', scope)}
+          LIMIT ${CANDIDATE_INTERVALS})`,
+      ]
+    : [];
+
 /** Some endpoints that a text means, those that are there first. Not by makers: of one there are many. */
 export async function findEndpoints(
   sql: Sql,
@@ -73,13 +111,8 @@ export async function findEndpoints(
   { scope, most, makers, now }: { scope: Scope; most: number; makers: Makers; now: number },
 ): Promise<Endpoint[]> {
   const p = new Parameters();
-  const found = meant(p, text, { scope, makers, at: undefined, current: undefined });
-  // Each way by itself: joined by OR, no index would serve both.
-  const keys = found.map(
-    (condition) =>
-      `(SELECT m.site_id, m.mac FROM endpoint_macs m
-        WHERE ${inScope(p, 'm.site_id', scope)} AND ${condition} LIMIT ${CANDIDATES})`,
-  );
+  // Each way by itself, and bounded: joined by OR, no index would serve both.
+  const keys = [...byMac(p, text, scope), ...byAddress(p, text, scope)];
   if (text.length >= NAME_LEAST) keys.push(named(p, text, scope));
   if (keys.length === 0) return [];
   const rows = await sql.query<Row & Record<string, unknown>>(

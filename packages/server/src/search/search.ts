@@ -22,12 +22,14 @@ export async function searchAll(
   text: string,
   scope: Scope,
 ): Promise<{ hits: SearchHit[]; more: SearchHit['kind'][] }> {
-  const kinds = [
-    await findDevices(db, text, scope),
-    await findInterfaces(db, text, scope),
-    (await findEndpoints(text, { scope, most: MOST + 1 })).map(endpointHit),
-    await findCases(db, text, scope),
-  ];
+  // At once: the answer takes as long as the slowest of them.
+  const [devices, interfaces, endpoints, cases] = await Promise.all([
+    findDevices(db, text, scope),
+    findInterfaces(db, text, scope),
+    findEndpoints(text, { scope, most: MOST + 1 }),
+    findCases(db, text, scope),
+  ]);
+  const kinds = [devices, interfaces, endpoints.map(endpointHit), cases];
   return {
     hits: kinds.flatMap((hits) => hits.slice(0, MOST)),
     more: kinds.flatMap((hits) => (hits.length > MOST ? hits.slice(0, 1).map(({ kind }) => kind) : [])),
@@ -58,7 +60,7 @@ async function findDevices(sql: Sql, text: string, scope: Scope): Promise<Search
              AND v.kind IN ('mac', 'chassis-mac') AND v.value = ${p.add(macTexts(text)[0])}::text WHERE ${seen('s.id')}`,
         ]
       : []),
-    ...[wanted, ...macTexts(text)].map(
+    ...wordsOf(wanted, text).map(
       (part) =>
         `SELECT d.site_id, d.id FROM devices d WHERE d.search_text LIKE ${p.add(anywhere(part))}::text AND ${seen('d.site_id')}`,
     ),
@@ -76,6 +78,14 @@ async function findDevices(sql: Sql, text: string, scope: Scope): Promise<Search
   );
   return rows.map(({ address, ...hit }) => ({ ...hit, detail: joined([address, hit.site, hit.detail]) }));
 }
+
+/**
+ * The text, and as a hardware address how texts have it; once each, as each is a search of its own. A whole address begins
+ * no second pair.
+ */
+const wordsOf = (wanted: string, text: string): string[] => [
+  ...new Set([wanted, ...macTexts(text).slice(0, macPart(text)?.length === 12 ? 1 : 2)]),
+];
 
 /** Every way by itself, so that each has its index; once each row. */
 const limited = (ways: readonly string[]): string =>

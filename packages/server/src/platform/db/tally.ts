@@ -1,6 +1,6 @@
 /**
  * Exact counts of large tables without counting: triggers append what each statement changed, sums are read
- * (prisma/migrations: `device_tally`, `event_tally`). This compacts what was appended into one settled row per
+ * (prisma/migrations: `device_tally`, `event_tally`, `endpoint_tally`). This compacts what was appended into one settled row per
  * combination, so that sums stay short.
  */
 import type { Database } from './db.ts';
@@ -11,6 +11,7 @@ import type { Sql } from './sql.ts';
 export const TALLIES = {
   device_tally: ['site_id', 'class', 'monitor', 'status', 'collector_id'],
   event_tally: ['site_id', 'bucket', 'status', 'severity', 'source'],
+  endpoint_tally: ['site_id'],
 } as const;
 
 /** Rows compacted per transaction and table: a bound for its duration. */
