@@ -203,6 +203,7 @@ export const rows = {
 
   'events.list': { outside: 'nothing' },
   'changes.list': { outside: 'nothing' },
+  'changes.counts': { outside: 'nothing' },
   'events.get': { param: on('event'), outside: 404 },
   'events.chart': { param: on('event'), outside: 404 },
   'events.acknowledge': { param: on('event'), outside: 404 },

@@ -219,6 +219,8 @@ describe.each(databases().slice(-1))('query plans on %s', (_name, open) => {
     ['changes.list', { device }],
     ['changes.list', { endpoints: '1' }, [site]],
     ['changes.list', { kind: 'endpoint.moved', device }],
+    ['changes.counts', {}],
+    ['changes.counts', { endpoints: '1' }, [site]],
     ['availability.list', { of: 'devices', site }],
     ['availability.list', { of: 'interfaces', deviceId: device }],
     ['cases.list', {}],

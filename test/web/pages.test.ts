@@ -134,7 +134,7 @@ browserSuite('every page', () => {
     'topology-list': () => ['/topology?view=list', 'access-1'],
     events: () => ['/events', 'access-3'],
     event: () => [`/events?event=${ids.event}`, 'Acknowledge'],
-    changes: () => ['/changes', 'hardware replaced'],
+    changes: () => ['/changes', 'drag over bars'],
     'changes-then': () => [`/changes?at=${ids.moment}`, 'Back to now'],
     'changes-compare': () => ['/changes?view=compare', 'First moment'],
     cases: () => ['/cases', 'Switch on floor 2 was replaced'],

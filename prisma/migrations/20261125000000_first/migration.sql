@@ -743,8 +743,8 @@ CREATE INDEX "endpoint_macs_gone_at_mac_site_id_idx" ON "endpoint_macs" ("gone_a
 CREATE INDEX "endpoint_macs_digits_trgm" ON "endpoint_macs" USING gin (replace("mac", ':', '') gin_trgm_ops);
 -- On an expression: the addresses of a maker, by the prefix of 24 bits.
 CREATE INDEX "endpoint_macs_prefix" ON "endpoint_macs" (left("mac", 8), "site_id");
--- Another class of operators: addresses of a site that begin so, whatever the collation is.
-CREATE INDEX "endpoint_macs_start" ON "endpoint_macs" ("site_id", "mac" text_pattern_ops);
+-- Collation C: addresses of a site that begin so, whatever the collation of the database is.
+CREATE INDEX "endpoint_macs_start" ON "endpoint_macs" ("site_id", "mac" COLLATE "C");
 -- Partial: few are due at a time.
 CREATE INDEX "endpoint_macs_due" ON "endpoint_macs" ("site_id", "due_at") WHERE "due_at" IS NOT NULL;
 

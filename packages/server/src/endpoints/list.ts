@@ -1,4 +1,4 @@
-/** The list of endpoints: hardware addresses, each with the port where it enters the network. */
+/** The list of endpoints: MAC addresses, each with the port where it enters the network. */
 import {
   type ENDPOINT_SORTS,
   type Endpoint,
@@ -32,7 +32,7 @@ const ORDERS: Record<Sort, readonly string[]> = {
 const CANDIDATES = 200;
 /** Intervals that they are taken from: of one endpoint there are several. */
 const CANDIDATE_INTERVALS = 1000;
-/** Digits of a whole hardware address. */
+/** Digits of a whole MAC address. */
 const WHOLE = 12;
 
 interface Row extends Wanted {
@@ -77,7 +77,7 @@ const named = (p: Parameters, text: string, scope: Scope): string =>
     LIMIT ${CANDIDATES})`;
 
 /**
- * Those whose hardware address begins so, out of an index in the order of each site; where these are few, those that have it
+ * Those whose MAC address begins so, out of an index in the order of each site; where these are few, those that have it
  * anywhere: what many begin with, such as the prefix of a maker, the index of trigrams would read wholly.
  */
 function byMac(p: Parameters, text: string, scope: Scope): string[] {
@@ -87,7 +87,7 @@ function byMac(p: Parameters, text: string, scope: Scope): string[] {
   if (digits.length === WHOLE) return [`(${any} LIMIT ${CANDIDATES})`];
   const start = p.add(macStart(digits));
   const begun = `SELECT m.site_id, m.mac FROM sites s CROSS JOIN LATERAL (SELECT m.site_id, m.mac FROM endpoint_macs m
-      WHERE m.site_id = s.id AND m.mac LIKE ${start}::text LIMIT ${CANDIDATES}) m
+      WHERE m.site_id = s.id AND m.mac COLLATE "C" LIKE ${start}::text LIMIT ${CANDIDATES}) m
     WHERE ${inScope(p, 's.id', scope)} LIMIT ${CANDIDATES}`;
   return [
     `(WITH begun AS MATERIALIZED (${begun}) SELECT * FROM begun

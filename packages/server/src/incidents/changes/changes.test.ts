@@ -181,7 +181,7 @@ describe.each(databases())('changes on %s', (_name, open) => {
     await moved('02:00:00:00:00:0c', 'edge', 'edge', 60, { interface_id: port, kind: 'endpoint.removed' });
     expect(
       (await before(theCase)).map(({ endpoint, place, reasons }) => [endpoint, place, reasons[0]]),
-    ).toEqual([['02:00:00:00:00:0a', 'port', 'an endpoint that moved there']]);
+    ).toEqual([['02:00:00:00:00:0a', 'port', 'endpoint moved there']]);
   });
 
   it('of other sites are not told', async () => {
@@ -211,7 +211,7 @@ describe.each(databases())('changes on %s', (_name, open) => {
       ['edge: device.upgraded', 'root'],
       ['core: interface.changed', 'neighbour'],
     ]);
-    expect(data[0]?.reasons[0]).toBe('a change of its configuration');
+    expect(data[0]?.reasons[0]).toBe('configuration changed');
     // What the case is made of is no cause of it.
     await scene.db.query('UPDATE events SET case_id = $1::uuid WHERE id = $2::uuid', [
       theCase?.id,

@@ -101,6 +101,8 @@ const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
   } catch (error) {
+    // A transaction and its statements are guarded both.
+    if (error instanceof Problem) throw error;
     throw databaseAway(error) || sqlState(error) === LOCKED ? unavailable(error) : error;
   }
 };

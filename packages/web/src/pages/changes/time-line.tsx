@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type PointerEvent, useMemo, useState } from 'react';
 import { apiQuery, type Request } from '../../api.ts';
+import { ProblemView } from '../../components/feedback/index.ts';
 import { absolute, duration } from '../../components/show/index.ts';
 import { count, plural } from '../../format.ts';
 import { usePreferences } from '../../preferences.ts';
@@ -13,7 +14,7 @@ const WIDTH = 10;
 
 type OnTime = (time: { from: string; to: string }) => void;
 
-/** How many changes there were when: a bar for each span, which leads to its time; the same as a table. */
+/** How many changes there were when: a bar for each span, which leads to its time; the same as a table, for the keyboard, too. */
 export function TimeLine({
   query,
   onTime,
@@ -28,6 +29,7 @@ export function TimeLine({
   const spans = useMemo(() => (read.data ? spansOf(read.data.data) : []), [read.data]);
   const { zone } = usePreferences();
   const [first, last] = [spans[0], spans.at(-1)];
+  if (read.error) return <ProblemView error={read.error} retry={() => void read.refetch()} />;
   if (!read.data || !first || !last) return null;
   const { step } = read.data.data;
   const total = spans.reduce((sum, span) => sum + span.total, 0);
@@ -50,7 +52,7 @@ export function TimeLine({
             </span>
           ),
         )}
-        <span>Each bar {duration(step)}; draw over bars to choose their time</span>
+        <span>Each bar {duration(step)}; drag over bars to choose their time</span>
         <span>{when(last.to)}</span>
       </div>
       <AsTable spans={spans} onTime={onTime} when={when} />
@@ -69,13 +71,14 @@ function Bars({
   label: string;
   titleOf: (span: Span) => string;
 }) {
-  const [drawn, setDrawn] = useState<{ begin: number; end: number }>();
+  // With the spans that were there when it began: others may come meanwhile.
+  const [drawn, setDrawn] = useState<{ begin: number; end: number; of: readonly Span[] }>();
   const most = Math.max(1, ...spans.map(({ total }) => total));
   const at = ({ clientX, currentTarget }: PointerEvent) => {
     const { left, width } = currentTarget.getBoundingClientRect();
     return spanAt((clientX - left) / width, spans.length);
   };
-  const chosen = drawn && timeOf(spans, drawn.begin, drawn.end);
+  const chosen = drawn && timeOf(drawn.of, drawn.begin, drawn.end);
   return (
     <svg
       className={classes.bars}
@@ -84,8 +87,9 @@ function Bars({
       role="img"
       aria-label={label}
       onPointerDown={(event) => {
+        if (event.button !== 0 || !event.isPrimary) return;
         event.currentTarget.setPointerCapture(event.pointerId);
-        setDrawn({ begin: at(event), end: at(event) });
+        setDrawn({ begin: at(event), end: at(event), of: spans });
       }}
       onPointerMove={(event) => drawn && setDrawn({ ...drawn, end: at(event) })}
       onPointerUp={() => {
@@ -113,11 +117,15 @@ function Bars({
   );
 }
 
-/** The groups of one span on each other; the smallest can be seen. */
+/** Of a group with few changes beside many: so much of the height that it can be seen. */
+const LEAST = 3;
+
+/** The groups of one span on each other. */
 function Stack({ span, x, most }: { span: Span; x: number; most: number }) {
+  const room = HEIGHT - 4 - GROUPS.length * LEAST;
   let top = HEIGHT;
   return GROUPS.filter(({ id }) => span.counts[id] > 0).map(({ id, colour }) => {
-    const height = Math.max(3, (span.counts[id] / most) * (HEIGHT - 4));
+    const height = LEAST + (span.counts[id] / most) * room;
     top -= height;
     return <rect key={id} x={x} y={top} width={WIDTH - 2} height={height} fill={`var(${colour})`} />;
   });
@@ -155,6 +163,7 @@ function AsTable({
                   <th scope="row">
                     <button
                       type="button"
+                      aria-label={`Changes from ${when(span.from)} to ${when(span.to)}`}
                       onClick={() => onTime({ from: String(span.from), to: String(span.to) })}
                     >
                       {when(span.from)}
