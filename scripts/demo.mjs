@@ -155,7 +155,7 @@ async function startLab(programs) {
   child.stdout.resume();
   const agents = truth.devices.filter((device) => device.snmp).length;
   say(
-    `lab        ${truth.devices.length} devices, ${agents} with SNMP agents, simulated on ${truth.targets.join(', ')} of this machine`,
+    `lab        ${truth.devices.length} devices, ${agents} with SNMP agents, simulated on 127.20.0.0/16 of this machine`,
   );
   return { truth, port, control };
 }
