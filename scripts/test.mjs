@@ -12,7 +12,7 @@ bootstrap();
 // `fast` is two projects.
 const projects = suite === 'fast' ? 'fast*' : suite;
 // Their files wait for other processes half of the time: two at once leave much of two cores idle.
-const workers = suite === 'system' || suite === 'chaos' ? ['--maxWorkers', '3'] : [];
+const workers = suite === 'system' ? ['--maxWorkers', '3'] : [];
 const result = spawnSync(bin('vitest'), ['run', '--project', projects, ...workers, ...words], {
   cwd: root,
   stdio: 'inherit',

@@ -90,7 +90,7 @@ describe.each(databases())('the checker on %s', (name, open) => {
       ledger.close();
       await deliver(ingest.accept, owner, facts.slice(1));
     }
-  }, 120_000);
+  });
 
   const judge = (rows: Rows) => check(rows, owners);
 

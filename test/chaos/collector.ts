@@ -157,7 +157,7 @@ export class SourceProcess {
   }
 
   /** From now on it measures its first device, which has to be with the server by then. */
-  async measure(server: Server, forMs = 30_000): Promise<void> {
+  async measure(server: Server, forMs = 180_000): Promise<void> {
     const name = measuredName(this.name);
     const path = `/api/devices?search=${encodeURIComponent(name)}&pageSize=1`;
     const known = async () => (await server.api<{ data: { id: string }[] }>('GET', path)).data[0]?.id;
@@ -180,7 +180,7 @@ export class SourceProcess {
   }
 
   /** Starts and waits for its first word; throws with its last ones when it ends instead: a start that failed. */
-  async startSpeaking(options: StartSource = {}, forMs = 30_000): Promise<void> {
+  async startSpeaking(options: StartSource = {}, forMs = 180_000): Promise<void> {
     this.start(options);
     const told = await eventually(() => this.told ?? (this.running ? undefined : 'ended'), forMs, 10);
     if (told === undefined || told === 'ended')

@@ -14,7 +14,7 @@ describe.skipIf(!databaseKinds().includes('postgresql'))('a server whose Postgre
   let world: World;
   beforeAll(async () => {
     world = await World.create({ database: 'postgresql', sources: 2, rate: 100 });
-  }, 120_000);
+  });
   afterAll(() => world?.destroy());
 
   const postgres = () => {
@@ -45,7 +45,7 @@ describe.skipIf(!databaseKinds().includes('postgresql'))('a server whose Postgre
       await postgres().start();
     }
     expect(world.server.running).toBe(true);
-  }, 120_000);
+  });
 
   test(
     `C43: away for ${AWAY_SECONDS} s: 503, live but not ready, collectors keep what they have; then ingest again`,
@@ -97,13 +97,13 @@ describe.skipIf(!databaseKinds().includes('postgresql'))('a server whose Postgre
     expect(await flowing(2500)).toBe(true);
     await lock;
     await Promise.all(questions);
-  }, 60_000);
+  });
 
   test('nothing was lost, doubled, altered or misattributed by any of it', async () => {
     for (const each of world.sources) each.setRate(0);
-    expect(await world.drained(90_000)).toEqual([]);
+    expect(await world.drained(180_000)).toEqual([]);
     expect(await world.verdict()).toMatchObject(SOUND);
-  }, 120_000);
+  });
 });
 
 describe.skipIf(!databaseKinds().includes('postgresql') || !asRoot())(
@@ -112,7 +112,7 @@ describe.skipIf(!databaseKinds().includes('postgresql') || !asRoot())(
     let world: World;
     beforeAll(async () => {
       world = await World.create({ database: 'postgresql', sources: 2, rate: 500, databaseDisk: 400 });
-    }, 120_000);
+    });
     afterAll(() => world?.destroy());
 
     test('C46: 503 that says so, live but nothing acknowledged; goes on by itself when there is room', async () => {
@@ -145,8 +145,8 @@ describe.skipIf(!databaseKinds().includes('postgresql') || !asRoot())(
       // Without room for its log PostgreSQL gives up, and is started again by whoever runs it.
       if (!postgres.running) await postgres.start();
       for (const each of world.sources) each.setRate(0);
-      expect(await world.drained(90_000)).toEqual([]);
+      expect(await world.drained(180_000)).toEqual([]);
       expect(await world.verdict()).toMatchObject(SOUND);
-    }, 240_000);
+    });
   },
 );

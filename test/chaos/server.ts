@@ -83,7 +83,7 @@ export class Server {
   }
 
   /** Starts and waits until it is ready; throws with its last words when it ends instead. */
-  async startReady(forMs = 60_000): Promise<number> {
+  async startReady(forMs = 180_000): Promise<number> {
     const begun = systemClock.monotonic();
     this.start();
     if (!(await this.ready(forMs))) throw new Error(`the server does not start:\n${tail(this.logFile)}`);

@@ -101,10 +101,7 @@ export class World {
         servers.map(({ port }) => port),
       );
     const sites: { id: string; name: string }[] = [];
-    for (const name of ['north', 'south'])
-      sites.push(
-        (await server.api<{ data: { id: string; name: string } }>('POST', '/api/sites', { name })).data,
-      );
+    for (const name of ['north', 'south']) sites.push(await siteOf(server, name));
     for (let index = 0; index < options.sources; index++) {
       const source = await SourceProcess.enrol(
         {
@@ -242,4 +239,15 @@ async function makeServers(
       }),
     );
   return servers;
+}
+
+/** Makes a site. Asks again when it is told to: on a busy machine the first connections to the database take their time. */
+async function siteOf(server: Server, name: string): Promise<{ id: string; name: string }> {
+  const ask = () => server.api<{ data: { id: string; name: string } }>('POST', '/api/sites', { name });
+  const again = (error: Error) => {
+    if (!error.message.includes(' 503 ')) throw error;
+  };
+  const made = await eventually(() => ask().catch(again), 120_000, 1000);
+  if (made === undefined) throw new Error(`the server does not make the site ${name}`);
+  return made.data;
 }
