@@ -39,7 +39,8 @@ export class Child {
 
   constructor({ command, args, env, cwd, logFile, channel }: Command) {
     const log = openSync(logFile, 'a', 0o644);
-    this.#process = spawn(command, args, {
+    // Killed with this process even where that has no time for last deeds.
+    this.#process = spawn('setpriv', ['--pdeath-signal', 'KILL', '--', command, ...args], {
       env: { ...process.env, ...env },
       ...(cwd === undefined ? {} : { cwd }),
       stdio: channel ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],

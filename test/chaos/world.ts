@@ -91,12 +91,23 @@ export class World {
     const servers = await makeServers(options, folder, urlOf(postgres, standby));
     const world = new World(options, folder, servers, postgres);
     world.standby = standby;
-    const { server } = world;
+    try {
+      await world.#begin(options);
+    } catch (error) {
+      // What runs on would slow down all that comes after it.
+      await world.destroy(true);
+      throw error;
+    }
+    return world;
+  }
+
+  async #begin(options: WorldOptions): Promise<void> {
+    const { server, servers, folder } = this;
     await server.prepare();
     for (const each of servers) each.token = server.token;
     await Promise.all(servers.map((each) => each.startReady()));
     if (servers.length > 1)
-      world.#balancer = await Balancer.open(
+      this.#balancer = await Balancer.open(
         join(folder, 'balancer'),
         servers.map(({ port }) => port),
       );
@@ -114,13 +125,12 @@ export class World {
           ...(options.outboxBytes === undefined ? {} : { outboxBytes: options.outboxBytes }),
         },
         server,
-        world.port,
+        this.port,
       );
-      world.sources.push(source);
+      this.sources.push(source);
     }
-    for (const source of world.sources) await source.startSpeaking();
-    await Promise.all(world.sources.map((source) => source.measure(server)));
-    return world;
+    for (const source of this.sources) await source.startSpeaking();
+    await Promise.all(this.sources.map((source) => source.measure(server)));
   }
 
   /** One line of what was done when. */
