@@ -40,7 +40,7 @@ export class Child {
   constructor({ command, args, env, cwd, logFile, channel }: Command) {
     const log = openSync(logFile, 'a', 0o644);
     // Killed with this process even where that has no time for last deeds.
-    this.#process = spawn('setpriv', ['--pdeath-signal', 'KILL', '--', command, ...args], {
+    this.#process = spawn('setpriv', ['--pdeathsig', 'KILL', '--', command, ...args], {
       env: { ...process.env, ...env },
       ...(cwd === undefined ? {} : { cwd }),
       stdio: channel ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
