@@ -45,7 +45,7 @@ export default defineConfig({
         together,
       ),
       suite('system', ['test/system/*.test.ts'], compiled),
-      suite('web', ['test/web/*.test.ts'], compiled),
+      suite('web', ['test/web/*.test.ts'], { ...compiled, testTimeout: 300_000, hookTimeout: 300_000 }),
       suite('realnet', ['test/realnet/*.test.ts'], compiled),
       // One fault after the other, in installations that keep both cores busy by themselves.
       suite('chaos', ['test/chaos/*.test.ts'], { ...compiled, testTimeout: 600_000, hookTimeout: 600_000 }),

@@ -36,7 +36,7 @@ browserSuite('as of a moment', () => {
     browser = await openBrowser();
     const account = installation.server.firstAdmin as { name: string; password: string };
     visitor = await visit(browser, installation.server.url, { account });
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await installation?.stop();

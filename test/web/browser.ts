@@ -12,7 +12,7 @@ const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 /** Without windows of its own, which nobody looks at here: drawing them took a quarter of the time. */
 export const CHROMIUM: string = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell';
 /** Long enough for a busy machine. */
-const WAIT_MS = 45_000;
+const WAIT_MS = 90_000;
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',

@@ -18,7 +18,7 @@ browserSuite('an empty installation', () => {
     const config = readConfig({ PORT: '0', ROLLCALL_DATA: folder });
     server = await startServer(config, { log: openLog({ logLevel: 'silent' }), checkResponses: true });
     browser = await openBrowser();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await server?.stop();

@@ -1,5 +1,5 @@
 /** Tasks done by hand as a person would: clicked, typed, read. */
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Account, Browsers, browserSuite, type Visitor, visit, Windows } from './browser.ts';
 import type { Office } from './world.ts';
 
@@ -41,7 +41,6 @@ export function tasks<Place extends Office>(
   start: () => Promise<Place>,
   tell: (task: Task<Place>, alone: Task<Place>) => void,
 ): void {
-  vi.setConfig({ testTimeout: 180_000 });
   browserSuite(name, () => {
     let world: Place;
     let browsers: Browsers;
@@ -50,7 +49,7 @@ export function tasks<Place extends Office>(
       browsers = new Browsers();
       world = await start();
       windows = new Windows(browsers, world.url, world.admin);
-    }, 300_000);
+    });
     afterAll(async () => {
       await browsers?.close();
       await world?.stop();

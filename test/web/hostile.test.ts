@@ -129,7 +129,7 @@ browserSuite('devices that attack the browser', () => {
     });
     await byPeople(siteId);
     browser = await openBrowser();
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await installation?.stop();
@@ -275,5 +275,5 @@ browserSuite('devices that attack the browser', () => {
     await settled(page);
     expect([ran, trouble]).toEqual([[], []]);
     await context.close();
-  }, 300_000);
+  });
 });

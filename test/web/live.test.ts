@@ -34,7 +34,7 @@ browserSuite('the live stream', () => {
     });
     await visitor.open(`/cases/${id}`);
     await mark('live');
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await installation?.stop();

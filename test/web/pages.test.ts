@@ -18,8 +18,6 @@ import { startWorld, type World } from './world.ts';
  * request elsewhere or anything wider than the screen; a picture of each is kept. What pages are for is in `tasks`.
  */
 
-vi.setConfig({ testTimeout: 180_000 });
-
 const PHONE = { width: 390, height: 844 };
 /** What another theme can break; all else is the same in both. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
@@ -52,7 +50,7 @@ browserSuite('every page', () => {
     world = await startWorld(16_231);
     windows = new Windows(browsers, world.url, world.admin);
     await furnish();
-  }, 300_000);
+  });
   afterAll(async () => {
     await browsers?.close();
     await world?.stop();

@@ -6,12 +6,10 @@ import { readConfig } from '@rollcall/server/platform/ops/config';
 import { openLog } from '@rollcall/server/platform/ops/log';
 import { codeAt } from '@rollcall/server/testing/authenticator';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { breaches, browserSuite, openBrowser, picture, visit } from './browser.ts';
 
 /** A second factor that the server demands: set up at the first sign-in, asked for at the next, reset by nobody. */
-
-vi.setConfig({ testTimeout: 120_000 });
 
 browserSuite('a second factor', () => {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-web-second-factor-'));
@@ -23,7 +21,7 @@ browserSuite('a second factor', () => {
     const config = readConfig({ PORT: '0', ROLLCALL_DATA: folder, ROLLCALL_SECOND_FACTOR: 'required' });
     server = await startServer(config, { log: openLog({ logLevel: 'silent' }), checkResponses: true });
     browser = await openBrowser();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await server?.stop();

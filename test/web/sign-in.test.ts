@@ -11,12 +11,10 @@ import {
   startIdentityProvider,
 } from '@rollcall/server/testing/identity-provider';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { breaches, browserSuite, openBrowser, picture, visit } from './browser.ts';
 
 /** Signing in with a provider of identities, whose pages are those of `oidc-provider`. */
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
@@ -49,7 +47,7 @@ browserSuite('signing in with a provider', () => {
     });
     server = await startServer(config, { log: openLog({ logLevel: 'silent' }), checkResponses: true });
     browser = await openBrowser();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await server?.stop();

@@ -28,7 +28,7 @@ browserSuite('the application under TLS', () => {
     browser = await openBrowser([
       `--ignore-certificate-errors-spki-list=${createHash('sha256').update(key).digest('base64')}`,
     ]);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await server?.stop();

@@ -226,7 +226,7 @@ function walk(browser: BrowserName, tasks: Record<string, Task>, start: () => Pr
     await walker.fill('Password', place.admin.password);
     await walker.click('button', 'Sign in');
     await walker.sees('Recent changes');
-  }, 300_000);
+  });
   afterAll(() => close?.());
   it.each(Object.entries(tasks))(
     '%s',
@@ -285,7 +285,7 @@ describe.skipIf(walked.length === 0)('first-time walks in a working network', ()
   let world: World;
   beforeAll(async () => {
     world = await startWorld(PORT);
-  }, 300_000);
+  });
   afterAll(() => world?.stop());
   const start = async (): Promise<Place> => ({ ...world, run: () => Promise.reject(new Error('no host')) });
   describe.each(walked)('in %s', (browser) => walk(browser, WORKING, start));
