@@ -27,6 +27,5 @@ describe.skipIf(!possible)('a primary that ends under load', () => {
       expect(served).toEqual([expect.any(Number)]);
       expect(verdict).toMatchObject({ lost: 0, doubled: 0, altered: 0, misattributed: 0, foreign: 0 });
     },
-    420_000,
   );
 });
