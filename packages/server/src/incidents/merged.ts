@@ -5,29 +5,34 @@ import { refreshCases } from './cases/cases.ts';
 import { type ClosedEvent, lockIncidents } from './conditions/store.ts';
 import { ascendingIds } from './ids.ts';
 
+/** One scan: a ping told of an address before its agent said whose it is. */
+const BRIEF_MS = 10 * 60_000;
+
 /**
  * Records that proved to be one device: events, cases and conditions of the one that went belong to the one that stayed.
  * Its live events are closed, for whatever is still so will be observed of the one that stayed.
+ * @returns the changes that are left to tell: of a record that stood for a moment only, neither that it came nor that it went.
  */
 export async function followMerges(
   sql: Sql,
   siteId: string,
   changes: readonly Change[],
   now: number,
-): Promise<void> {
+): Promise<readonly Change[]> {
   const pairs = changes.flatMap((change) =>
     change.kind === 'device.merged' && change.deviceId !== null
       ? [{ from: change.before.deviceId, into: change.deviceId, at: new Date(change.at).toISOString() }]
       : [],
   );
-  if (pairs.length === 0) return;
+  if (pairs.length === 0) return changes;
   await lockIncidents(sql, siteId);
   const params = [siteId, JSON.stringify(pairs)];
   const PAIRS = 'jsonb_to_recordset($2::jsonb) AS p("from" uuid, "into" uuid, at timestamptz)';
   // A second address that was taken for a device of its own for a moment was never new.
-  await sql.query(
+  const unsaid = await sql.query<{ id: string; since: Date }>(
     `DELETE FROM events e USING ${PAIRS}
-     WHERE e.site_id = $1::uuid AND e.device_id = p."from" AND e.kind = 'device.new' AND e.case_id IS NULL`,
+     WHERE e.site_id = $1::uuid AND e.device_id = p."from" AND e.kind = 'device.new' AND e.case_id IS NULL
+     RETURNING e.device_id AS id, e.first_seen AS since`,
     params,
   );
   const closed = await sql.query<ClosedEvent>(
@@ -50,4 +55,11 @@ export async function followMerges(
     params,
   );
   await refreshCases(sql, siteId, { joined: new Set(), closed }, now, ascendingIds(now));
+  const brief = new Map(unsaid.map(({ id, since }) => [id, since.getTime() + BRIEF_MS]));
+  return changes.filter(
+    (change) =>
+      change.kind !== 'device.merged' ||
+      change.collectorId === null ||
+      change.at > (brief.get(change.before.deviceId) ?? 0),
+  );
 }

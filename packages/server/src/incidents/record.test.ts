@@ -700,6 +700,29 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     expect((await cases()).map((c) => c.status)).toEqual([2, 2, 2]);
   });
 
+  it.each([
+    ['neither of which is told where a scan made the record itself', 2, 'c1', []],
+    ['which is told of a record that people have seen', 60, 'c1', ['device.merged']],
+    ['which is told where a person did it', 2, null, ['device.merged']],
+  ])('a record came and was merged, %s', async (_what, minutes, by, kinds) => {
+    await network(['h2', '10.0.0.9']);
+    await tell({
+      ...about('10.0.0.9'),
+      kind: 'device.new',
+      before: {},
+      after: { name: '10.0.0.9', address: '10.0.0.9', class: 'unknown', vendor: null, model: null },
+    });
+    await wait(minutes * 60);
+    await tell({
+      ...about('h2'),
+      collectorId: by && uuidv7(),
+      kind: 'device.merged',
+      before: { deviceId: devices.get('10.0.0.9') ?? '', name: '10.0.0.9' },
+      after: { reason: 'address' },
+    });
+    expect((await events()).map(({ kind }) => kind)).toEqual(kinds);
+  });
+
   it('writes nothing of a transaction that is rolled back', async () => {
     await network(['sw']);
     await scene.db

@@ -87,8 +87,8 @@ export function createRecorder({ db, clock, log }: RecorderDeps): Recorder {
       for (const siteId of [...sites.keys()].sort()) {
         const own = sites.get(siteId) ?? [];
         await store.lockChanges(sql, siteId);
-        await followMerges(sql, siteId, own, clock.now());
-        await recordSite(sql, siteId, own.flatMap(signalsOf), clock.now(), backpressure);
+        const told = await followMerges(sql, siteId, own, clock.now());
+        await recordSite(sql, siteId, told.flatMap(signalsOf), clock.now(), backpressure);
       }
     },
     async evaluateDue() {
