@@ -107,7 +107,8 @@ class History {
         return box;
       },
       'is copied with all that it has to the other network': () => {
-        const box = this.#pick(hosts);
+        // While a twin of it is off, the copy may as well be that one at another address.
+        const box = this.#pick(hosts.filter(({ mac }) => this.boxes.every((b) => b.isOn || b.mac !== mac)));
         const { name = '', mac = '', engineId = '', serial = null } = box ?? {};
         if (box) this.#add({ name, mac, engineId, serial, addresses: [this.#free(1)] });
         return box;
