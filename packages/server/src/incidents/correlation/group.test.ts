@@ -483,6 +483,17 @@ describe('grouping', () => {
     expect(taken({}, 9_000_000)).toEqual({ into: ['n: new'], rerooted: [], merged: [], opened: 1 });
   });
 
+  it('what proves to lie behind a root takes its case along, unless that began with earlier trouble', () => {
+    const merged = (begunAt: number) => [
+      ...grouped([event('a', { rootId: 'core', formerCaseId: 'x', opens: false })], {
+        cases: [open('x', { rootDeviceId: 'd1', begunAt }), open('y', { rootDeviceId: 'core' })],
+        roots: new Map([['core', 'y']]),
+      }).merged,
+    ];
+    expect(merged(990_000)).toEqual([['x', 'y']]);
+    expect(merged(800_000)).toEqual([]);
+  });
+
   it('an outage is about the device that others lie behind, whichever was told first', () => {
     const events = [
       event('host', { at: 1000, down: true }),

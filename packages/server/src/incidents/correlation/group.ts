@@ -281,8 +281,12 @@ class Cases {
       own.rootWasDown = event.down;
       this.rerooted.push({ id: own.id, rootDeviceId: deviceId, title: message });
     }
-    // It was raised for its own sake before it proved to lie behind another one.
-    const proved = (c: Candidate) => rootId !== null && c.id === formerCaseId && c.rootDeviceId === deviceId;
+    // It was raised for its own sake before it proved to lie behind another one. A case of earlier trouble keeps that.
+    const proved = (c: Candidate) =>
+      rootId !== null &&
+      c.id === formerCaseId &&
+      c.rootDeviceId === deviceId &&
+      isNear(event, c, LATE_ROOT_MS);
     const isPart = (c: Candidate) =>
       explains(event, c, this.world) ||
       proved(c) ||

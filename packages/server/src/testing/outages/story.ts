@@ -340,6 +340,13 @@ export class Story {
         agents.includes(device) && spans.some(([from, to]) => raised >= from && raised < to),
     );
     if (kind.startsWith('snmp') && lasting.length > 0) return lasting;
+    // What lies behind a root by now does so because of what lasts, whatever it was silent of before.
+    const hiding = this.faults.filter(
+      (fault) =>
+        fault.spans.some(([from, to]) => raised >= from && raised < to) &&
+        !truthAt(this.network, [fault], raised).reached.has(device),
+    );
+    if (kind === 'device.unreachable' && hiding.length > 0) return hiding;
     // A reboot is also of what last took the power, however long something else hid the box afterwards.
     const unpowered = this.faults.findLast(
       ({ dead, spans }) => dead.includes(device) && spans.some(([from]) => from <= since),
