@@ -131,6 +131,43 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
     for (const text of ['00:1b', '1b54', '10.0.0.']) expect(await found(text, [other])).toEqual([]);
   });
 
+  it('puts the one with exactly this IP address first, however many addresses begin so', async () => {
+    const wide = await addSite(db, 'wide');
+    const [sw = ''] = await addDevices(db, [{ site_id: wide, name: 'wide' }]);
+    const row = (n: number, address: string) => ({
+      ...{ site_id: wide, device_id: sw, if_index: 1, vlan: 0, address, since: AT },
+      mac: `02:00:00:01:${[n >> 8, n & 255].map((octet) => octet.toString(16).padStart(2, '0')).join(':')}`,
+    });
+    // One has left, and has the highest hardware address: by time and address it would come last.
+    const hosts = Array.from({ length: 1100 }, (_, n) => row(n, `10.9.1.1${n}`));
+    await insert(db, 'endpoints', [...hosts, { ...row(2000, '10.9.1.1'), until: AT }]);
+    const found = async (text: string) =>
+      (await findEndpoints(db, text, { scope: [wide], most: 2, makers, now: T })).map(({ mac }) => mac);
+    expect(await found('10.9.1.1')).toEqual([row(2000, '').mac, row(0, '').mac]);
+    // As people write it; tables have it in short.
+    await insert(db, 'endpoints', [row(2001, '2001:db8::7')]);
+    expect(await found('2001:DB8:0::7')).toEqual([row(2001, '').mac]);
+    await db.query('DELETE FROM devices WHERE id = $1', [sw]);
+  });
+
+  it('asks the index for the last digits of a long part, and finds what has all of it', async () => {
+    const params: unknown[] = [];
+    const spied: Database = {
+      ...db,
+      query: (text, values = [], kept) => {
+        params.push(...values);
+        return db.query(text, values, kept);
+      },
+    };
+    const found = async (text: string) =>
+      (await findEndpoints(spied, text, { scope: null, most: 7, makers, now: T })).map(({ mac }) => mac);
+    expect(await found('1b54.0000.77')).toEqual([PHONE]);
+    expect(params).toContain('%000077%');
+    expect(await found('1b55.0000.77')).toEqual([]);
+    expect(await macs({ mac: '1b-54-00-00' })).toEqual([ACCESS, PHONE]);
+    expect(await macs({ mac: '1c-54-00-00' })).toEqual([]);
+  });
+
   it('looks for a part within addresses only where few begin with it', async () => {
     const many = await addSite(db, 'many');
     const [sw = ''] = await addDevices(db, [{ site_id: many, name: 'many' }]);

@@ -70,11 +70,21 @@ function during(p: Parameters, { at, current }: FilterContext): string {
 export const addressStarts = (p: Parameters, text: string): string =>
   `e.address <> '' AND e.address LIKE ${p.add(`${text.toLowerCase()}%`)}::text`;
 
-/** That a hardware address has a part. */
-export const hasDigits = (p: Parameters, digits: string): string =>
-  digits.length === 12
-    ? `m.mac = ${p.add(digits.replace(/(..)(?=.)/g, '$1:'))}::text`
-    : `replace(m.mac, ':', '') LIKE ${p.add(anywhere(digits))}::text`;
+/** Digits of a part that the index of trigrams is asked for. */
+const INDEXED_DIGITS = 6;
+
+/**
+ * That a hardware address has a part. Of a long one the index is asked for the last digits alone: it would intersect
+ * lists of all addresses of a maker for the first ones (measured on 2,000,000: 11 ms against 2).
+ */
+export function hasDigits(p: Parameters, digits: string): string {
+  if (digits.length === 12) return `m.mac = ${p.add(digits.replace(/(..)(?=.)/g, '$1:'))}::text`;
+  const bare = `replace(m.mac, ':', '')`;
+  const indexed = `${bare} LIKE ${p.add(anywhere(digits.slice(-INDEXED_DIGITS)))}::text`;
+  return digits.length <= INDEXED_DIGITS
+    ? indexed
+    : `(${indexed} AND strpos(${bare}, ${p.add(digits)}::text) > 0)`;
+}
 
 /** Digits that a hardware address begins with, as a pattern over it. */
 export const macStart = (digits: string): string => `${digits.replace(/(..)(?=.)/g, '$1:')}%`;

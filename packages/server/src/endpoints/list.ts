@@ -5,6 +5,7 @@ import {
   type EndpointQuery,
   isAddressStart,
 } from '@rollcall/shared/api/endpoints';
+import { canonicalAddress } from '@rollcall/shared/ip';
 import {
   anywhere,
   inScope,
@@ -70,7 +71,7 @@ const NAME_LEAST = 3;
 
 /** Those that call themselves so by LLDP at their port. Of devices of ours the search finds the device. */
 const named = (p: Parameters, text: string, scope: Scope): string =>
-  `(SELECT m.site_id, m.mac FROM (SELECT b.site_id, b.chassis_id, b.port_id FROM neighbours b
+  `(SELECT m.site_id, m.mac, 1 FROM (SELECT b.site_id, b.chassis_id, b.port_id FROM neighbours b
       WHERE b.sys_name <> '' AND b.remote_device_id IS NULL AND lower(b.sys_name) LIKE ${p.add(anywhere(text.toLowerCase()))}::text
         AND ${inScope(p, 'b.site_id', scope)} LIMIT ${CANDIDATES}) b
     JOIN endpoint_macs m ON m.site_id = b.site_id AND m.mac = ANY(ARRAY[substr(b.chassis_id, length('macAddress:') + 1), b.port_id])
@@ -83,14 +84,14 @@ const named = (p: Parameters, text: string, scope: Scope): string =>
 function byMac(p: Parameters, text: string, scope: Scope): string[] {
   const digits = macDigits(text);
   if (digits === null) return [];
-  const any = `SELECT m.site_id, m.mac FROM endpoint_macs m WHERE ${inScope(p, 'm.site_id', scope)} AND ${hasDigits(p, digits)}`;
+  const any = `SELECT m.site_id, m.mac, 1 FROM endpoint_macs m WHERE ${inScope(p, 'm.site_id', scope)} AND ${hasDigits(p, digits)}`;
   if (digits.length === WHOLE) return [`(${any} LIMIT ${CANDIDATES})`];
   const start = p.add(macStart(digits));
   const begun = `SELECT m.site_id, m.mac FROM sites s CROSS JOIN LATERAL (SELECT m.site_id, m.mac FROM endpoint_macs m
       WHERE m.site_id = s.id AND m.mac COLLATE "C" LIKE ${start}::text LIMIT ${CANDIDATES}) m
     WHERE ${inScope(p, 's.id', scope)} LIMIT ${CANDIDATES}`;
   return [
-    `(WITH begun AS MATERIALIZED (${begun}) SELECT * FROM begun
+    `(WITH begun AS MATERIALIZED (${begun}) SELECT *, 1 FROM begun
       UNION ALL (${any} AND (SELECT count(*) FROM begun) < ${CANDIDATES} LIMIT ${CANDIDATES}))`,
   ];
 }
@@ -99,12 +100,22 @@ function byMac(p: Parameters, text: string, scope: Scope): string[] {
 const byAddress = (p: Parameters, text: string, scope: Scope): string[] =>
   isAddressStart(text)
     ? [
-        `(SELECT e.site_id, e.mac FROM endpoints e WHERE ${addressStarts(p, text)} AND ${inScope(p, 'e.site_id', scope)}
+        `(SELECT e.site_id, e.mac, 1 FROM endpoints e WHERE ${addressStarts(p, text)} AND ${inScope(p, 'e.site_id', scope)}
           LIMIT ${CANDIDATE_INTERVALS})`,
       ]
     : [];
 
-/** Some endpoints that a text means, those that are there first. Not by makers: of one there are many. */
+/** Those that had exactly this IP address, by themselves: 10.0.0.1 also begins 10.0.0.10 and a hundred more. */
+function byWholeAddress(p: Parameters, text: string, scope: Scope): string[] {
+  const address = canonicalAddress(text);
+  if (address === null) return [];
+  return [
+    `(SELECT e.site_id, e.mac, 0 FROM endpoints e WHERE e.address <> '' AND e.address = ${p.add(address)}::text
+        AND ${inScope(p, 'e.site_id', scope)} LIMIT ${CANDIDATE_INTERVALS})`,
+  ];
+}
+
+/** Some endpoints that a text means, those with exactly this IP address first, then those that are there. Not by makers: of one there are many. */
 export async function findEndpoints(
   sql: Sql,
   text: string,
@@ -112,13 +123,14 @@ export async function findEndpoints(
 ): Promise<Endpoint[]> {
   const p = new Parameters();
   // Each way by itself, and bounded: joined by OR, no index would serve both.
-  const keys = [...byMac(p, text, scope), ...byAddress(p, text, scope)];
+  const keys = [...byMac(p, text, scope), ...byAddress(p, text, scope), ...byWholeAddress(p, text, scope)];
   if (text.length >= NAME_LEAST) keys.push(named(p, text, scope));
   if (keys.length === 0) return [];
   const rows = await sql.query<Row & Record<string, unknown>>(
-    `SELECT ${COLUMNS} FROM (${keys.join(' UNION ')}) k
+    `SELECT ${COLUMNS} FROM (SELECT site_id, mac, min(place) AS place
+       FROM (${keys.join(' UNION ALL ')}) k(site_id, mac, place) GROUP BY site_id, mac) k
      JOIN endpoint_macs m ON m.site_id = k.site_id AND m.mac = k.mac JOIN sites s ON s.id = m.site_id
-     ORDER BY m.gone_at DESC NULLS FIRST, m.mac, m.site_id LIMIT ${most}`,
+     ORDER BY k.place, m.gone_at DESC NULLS FIRST, m.mac, m.site_id LIMIT ${most}`,
     p.values,
   );
   return describe(sql, rows, { at: undefined, makers, now });
