@@ -1,5 +1,11 @@
 // The questions of api.mjs: name, kind of bound, and a function that answers the path to ask.
-import { FLEET_NOW, fleetEndpointAddress, fleetId, fleetMac } from '@rollcall/server/testing/fleet';
+import {
+  FLEET_NOW,
+  fleetEndpointAddress,
+  fleetId,
+  fleetMac,
+  fleetPartSerial,
+} from '@rollcall/server/testing/fleet';
 
 const CLASSES = ['switch', 'router', 'firewall', 'camera', 'ups', 'printer', 'phone', 'server'];
 const SOURCES = ['icmp', 'snmp', 'trap', 'discovery', 'collector', 'api'];
@@ -26,6 +32,7 @@ export function questionsOf(size, sites) {
   const digits = () => String(pick(10_000)).padStart(4, '0');
   const stations = size.endpoints / 5;
   const mac = () => fleetMac(pick(stations));
+  const digitsOf = (text) => text.replaceAll(':', '');
   const dotted = (text) => text.replaceAll(':', '').replace(/(.{4})(?=.)/g, '$1.');
   const daysAgo = (days) => Math.floor((FLEET_NOW - days * 86_400_000) / 1000);
   const from = () => daysAgo(80) + pick(60 * 86_400);
@@ -112,16 +119,27 @@ export function questionsOf(size, sites) {
     ...first('search MAC with colons', () => `/api/search?q=${mac()}`),
     ...first('search MAC of Cisco', () => `/api/search?q=${dotted(mac())}`),
     ...first('search MAC of Windows', () => `/api/search?q=${mac().replaceAll(':', '-').toUpperCase()}`),
-    ...first('search MAC without signs', () => `/api/search?q=${mac().replaceAll(':', '')}`),
+    ...first('search MAC without signs', () => `/api/search?q=${digitsOf(mac())}`),
     ...first('search end of a MAC', () => `/api/search?q=${mac().slice(-8)}`),
     ...first('search begin of a MAC', () => `/api/search?q=${mac().slice(0, 11)}`),
-    ...first('search middle of a MAC', () => `/api/search?q=${mac().replaceAll(':', '').slice(5, 11)}`),
+    ...first('search middle of a MAC', () => `/api/search?q=${digitsOf(mac()).slice(5, 11)}`),
+    ...first('search 4 digits of a MAC', () => `/api/search?q=${digitsOf(mac()).slice(7, 11)}`),
+    ...first('search 4 digits of every MAC', () => '/api/search?q=1b54'),
+    ...first('search 4 digits across octets', () => `/api/search?q=b54${digitsOf(mac()).slice(6, 7)}`),
+    ...first('search 8 digits of a MAC', () => `/api/search?q=${digitsOf(mac()).slice(3, 11)}`),
     ...first('search IP of a device', () => `/api/search?q=${address()}`),
     ...first('search IP of an endpoint', () => `/api/search?q=${fleetEndpointAddress(pick(stations))}`),
+    ...first('search IP of nobody', () => `/api/search?q=192.0.2.${pick(250)}`),
     ...first('search begin of an IP', () => `/api/search?q=${address().split('.').slice(0, 3).join('.')}.`),
     ...first('search name', () => `/api/search?q=switch-${digits()}`),
     ...first('search part of a name', () => `/api/search?q=${digits()}`),
+    ...first('search two letters', () => `/api/search?q=z${'abcdefghij'[pick(10)]}`),
+    ...first('search three letters', () => '/api/search?q=swi'),
     ...first('search serial', () => `/api/search?q=SN00${digits()}`),
+    ...first(
+      'search serial of a part',
+      () => `/api/search?q=${fleetPartSerial(pick(size.devices)).slice(4)}`,
+    ),
     ...first('search common word', () => '/api/search?q=juniper'),
     ...first('search case', () => `/api/search?q=%23${1 + pick(size.cases)}`),
     ...first('search nothing', () => `/api/search?q=nobody-${digits()}`),

@@ -22,6 +22,8 @@ describe.each(databases())('search over everything on %s', (_name, open) => {
       { site_id: site, name: 'core-1', address: '10.0.0.1', vendor: 'Cisco', serial_number: 'FCW1929B68S' },
       { site_id: site, name: 'old core-1', address: '10.0.0.2' },
       { site_id: other, name: 'core-1', address: '10.0.0.1' },
+      { site_id: site, name: 'r1' },
+      { site_id: site, name: 'r10' },
     ]);
     await db.query(
       `UPDATE devices SET search_text = search_text || E'\\nfcw1929b68s\\n${MAC}' WHERE id = $1`,
@@ -121,9 +123,30 @@ describe.each(databases())('search over everything on %s', (_name, open) => {
     ['the number of a case', '#42', ['case #42 core-1 does not answer (a)']],
     ['an endpoint', '10.0.0.77', ['endpoint phone-7 (02:00:00:00:00:77) (a)']],
     ['nothing', '100%', []],
+    // A device that is called so; of what only has it within an index finds nothing.
+    ['two characters', 'R1', ['device r1 (a)']],
   ])('finds by %s', async (_what, q, expected) => {
     expect((await titles(q)).sort()).toEqual([...expected].sort());
     expect((await titles(q))[0]).toBe(expected[0]);
+  });
+
+  it.each(['00:1b', '001b', '1b54'])('looks for no device by %s: too few digits of an address', async (q) => {
+    const texts: unknown[] = [];
+    const spied: Database = {
+      ...db,
+      query: (text, params = [], kept) => {
+        texts.push(...params);
+        return db.query(text, params, kept);
+      },
+    };
+    await asCaller(searchHandlers({ db: spied, findEndpoints: async () => [] }), caller('viewer', 'all'))(
+      'search.get',
+      { query: { q } },
+    );
+    expect(texts).toContain(`%${q}%`);
+    expect(
+      texts.filter((text) => /^%[0-9a-f]?(:?[0-9a-f])+%$/.test(String(text)) && text !== `%${q}%`),
+    ).toEqual([]);
   });
 
   it('tells where an endpoint is plugged in', async () => {

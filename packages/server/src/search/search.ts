@@ -16,18 +16,21 @@ export interface SearchDeps {
 const MOST = 6;
 /** Rows of one kind among which the closest are chosen. */
 const CANDIDATES = 200;
+/** Fewest characters that are looked for within texts: of fewer an index of trigrams is read wholly. */
+const WITHIN_LEAST = 3;
 
 export async function searchAll(
   { db, findEndpoints }: SearchDeps,
   text: string,
   scope: Scope,
 ): Promise<{ hits: SearchHit[]; more: SearchHit['kind'][] }> {
+  const isWithin = text.length >= WITHIN_LEAST;
   // One after the other: people who search share a few connections with everybody else.
   const kinds = [
     await findDevices(db, text, scope),
-    await findInterfaces(db, text, scope),
+    isWithin ? await findInterfaces(db, text, scope) : [],
     (await findEndpoints(text, { scope, most: MOST + 1 })).map(endpointHit),
-    await findCases(db, text, scope),
+    isWithin || caseNumber(text) !== undefined ? await findCases(db, text, scope) : [],
   ];
   return {
     hits: kinds.flatMap((hits) => hits.slice(0, MOST)),
@@ -47,7 +50,8 @@ async function findDevices(sql: Sql, text: string, scope: Scope): Promise<Search
   const mac = macPart(text);
   const seen = (column: string) => inScope(p, column, scope);
   const ways = [
-    `SELECT d.site_id, d.id FROM devices d WHERE d.name = ${exact}::text AND ${seen('d.site_id')}`,
+    `SELECT d.site_id, d.id FROM devices d WHERE d.name IN (${exact}::text, lower(${exact}::text), upper(${exact}::text))
+       AND ${seen('d.site_id')}`,
     ...(address === null
       ? []
       : [
@@ -59,13 +63,7 @@ async function findDevices(sql: Sql, text: string, scope: Scope): Promise<Search
              AND v.kind IN ('mac', 'chassis-mac') AND v.value = ${p.add(macTexts(text)[0])}::text WHERE ${seen('s.id')}`,
         ]
       : []),
-    ...wordsOf(wanted, text).map(
-      (part) =>
-        `SELECT d.site_id, d.id FROM devices d WHERE d.search_text LIKE ${p.add(anywhere(part))}::text AND ${seen('d.site_id')}`,
-    ),
-    `SELECT e.site_id, e.device_id FROM entities e WHERE e.serial <> '' AND lower(e.serial) LIKE ${p.add(anywhere(wanted))}::text
-       AND ${seen('e.site_id')}`,
-    ownWords(p, 'devices', wanted, scope),
+    ...(wanted.length >= WITHIN_LEAST ? deviceWords(p, text, scope) : []),
   ];
   const rows = await sql.query<{ rank: number; address: string | null } & Found>(
     `SELECT 'device' AS kind, d.id, d.site_id AS "siteId", s.name AS site, d.name AS title, d.id AS "deviceId",
@@ -77,6 +75,17 @@ async function findDevices(sql: Sql, text: string, scope: Scope): Promise<Search
   );
   return rows.map(({ address, ...hit }) => ({ ...hit, detail: joined([address, hit.site, hit.detail]) }));
 }
+
+/** By a part of what is known of it, the serial number of a part of it, or what people wrote on it. */
+const deviceWords = (p: Parameters, text: string, scope: Scope): string[] => [
+  ...wordsOf(searchable(text), text).map(
+    (part) =>
+      `SELECT d.site_id, d.id FROM devices d WHERE d.search_text LIKE ${p.add(anywhere(part))}::text AND ${inScope(p, 'd.site_id', scope)}`,
+  ),
+  `SELECT e.site_id, e.device_id FROM entities e WHERE e.serial <> '' AND lower(e.serial) LIKE ${p.add(anywhere(searchable(text)))}::text
+     AND ${inScope(p, 'e.site_id', scope)}`,
+  ownWords(p, 'devices', searchable(text), scope),
+];
 
 /**
  * The text, and as a hardware address how texts have it; once each, as each is a search of its own. A whole address begins
@@ -164,10 +173,12 @@ function endpointHit({ mac, siteId, site, name, maker, addresses, ports }: Endpo
 }
 type EndpointFound = Awaited<ReturnType<SearchDeps['findEndpoints']>>[number];
 
+const caseNumber = (text: string): string | undefined => /^#(\d{1,9})$/.exec(text)?.[1];
+
 /** By its number, or by words of it; those that were worked on last first. */
 async function findCases(sql: Sql, text: string, scope: Scope): Promise<SearchHit[]> {
   const p = new Parameters();
-  const number = /^#(\d{1,9})$/.exec(text)?.[1];
+  const number = caseNumber(text);
   const condition =
     number === undefined
       ? `c.search_text LIKE ${p.add(anywhere(searchable(text)))}::text`

@@ -12,7 +12,7 @@ export interface FleetSize {
 }
 
 /** Grows whenever the rows become others: a database filled by an older one is not the same. */
-export const FLEET_VERSION = 3;
+export const FLEET_VERSION = 4;
 
 /** The newest event. */
 export const FLEET_NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -73,6 +73,7 @@ const FILLED = [
   'sightings',
   'sensors',
   'device_addresses',
+  'entities',
   'interfaces',
   'events',
   'cases',
@@ -100,6 +101,7 @@ async function fillTables(sql: Sql, size: FleetSize, said: (what: string) => voi
     ['sightings', size.devices, (from, to) => sightings(from, to, sites)],
     ['sensors', size.devices, (from, to) => sensors(from, to, sites)],
     ['device addresses', size.devices, (from, to) => addresses(from, to, sites)],
+    ['entities', size.devices, (from, to) => entities(from, to, sites)],
     [
       'interfaces',
       size.devices * size.interfaces,
@@ -167,6 +169,15 @@ const addresses = (from: number, to: number, sites: number) => `
   FROM ${series(from, to)}, LATERAL (
     SELECT ${ADDRESS('n')} UNION ALL SELECT '2001:db8::'::inet + n WHERE n % 5 = 0
     UNION ALL SELECT '172.16.0.0'::inet + n WHERE n % 8 = 0) AS x(a)`;
+
+/** Serial number of the module of device number `n`. */
+export const fleetPartSerial = (n: number): string =>
+  `JAE${(n * 7919).toString(16).padStart(8, '0').toUpperCase()}`;
+
+const entities = (from: number, to: number, sites: number) => `
+  INSERT INTO entities (site_id, device_id, index, class, name, serial, first_seen, last_seen)
+  SELECT ${idSql('site', `n % ${sites}`)}, ${idSql('device', 'n')}, 2, 'module', 'Supervisor',
+    'JAE' || upper(lpad(to_hex(n * 7919), 8, '0')), ${NOW}, ${NOW} FROM ${series(from, to)}`;
 
 const interfaces = (from: number, to: number, sites: number, each: number) => `
   INSERT INTO interfaces (site_id, id, device_id, if_index, name, type, speed_bps, mtu, admin_status, oper_status, first_seen, last_seen)
