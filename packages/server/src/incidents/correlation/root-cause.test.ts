@@ -29,6 +29,13 @@ describe('rootCauses', () => {
     expect(rootsOf(rootCauses(downs, linksOf(cables), new Map()))).toEqual(roots);
   });
 
+  it('what is asked seldom, and did not answer since, counts as down with what it is linked to', () => {
+    const downs = downsOf('RTS').map((each) => ({ ...each, since: each.since + 10 }));
+    const links = linksOf(['R-T', 'R-S', 'T-S', 'S-H']);
+    expect(rootsOf(rootCauses(downs, links, new Map([['H', 5]])))).toEqual({ R: 'S', T: 'S' });
+    expect(rootsOf(rootCauses(downs, links, new Map()))).toEqual({ T: 'R', S: 'R' });
+  });
+
   it('is doubtful while what is beside a device answered last before that went down', () => {
     const downs = [{ deviceId: 'A', since: 10 }];
     const of = (...up: [string, number][]) => [...doubtful(downs, linksOf(['A-U', 'A-V']), new Map(up))];

@@ -92,7 +92,7 @@ function linkOwners(
     const far = shore.length > 0 ? [] : [...island.keys()].filter((id) => cutOff.has(id));
     const beyond = spread(far, (id) => linked(id).filter((next) => within(next) && !reached.has(next)));
     const near = shore.length > 0 ? [] : [...island.keys()].filter((id) => !beyond.has(id));
-    const roots = near.length > 0 ? [centre(near, links, down)] : shore;
+    const roots = near.length > 0 ? [centre(near, links, down, answered)] : shore;
     const owners = spread(roots, (id) => linked(id).filter(within));
     for (const id of island.keys()) owned.set(id, beyond.get(id) ?? owners.get(id) ?? id);
   }
@@ -114,12 +114,21 @@ function spread(starts: readonly string[], next: (id: string) => string[]): Map<
   return owner;
 }
 
-/** The one with the most links to others of them; of those the one that went first. */
-function centre(island: readonly string[], links: Links, down: ReadonlyMap<string, Down>): string {
-  const among = new Set(island);
-  const near = (id: string) => [...(links.get(id) ?? [])].filter((next) => among.has(next)).length;
+/**
+ * The one with the most links to others of them, and to what did not answer since: it is asked seldom, and will prove to be
+ * down. Of those the one that went first.
+ */
+function centre(
+  ids: readonly string[],
+  links: Links,
+  down: ReadonlyMap<string, Down>,
+  answered: ReadonlyMap<string, number>,
+): string {
+  const among = new Set(ids);
+  const isSilent = (id: string) => among.has(id) || answered.has(id);
+  const near = (id: string) => [...(links.get(id) ?? [])].filter(isSilent).length;
   const rank = (id: string) => [-near(id), down.get(id)?.since ?? 0] as const;
-  return [...island].sort((a, b) => {
+  return [...ids].sort((a, b) => {
     const [x, y] = [rank(a), rank(b)];
     return x[0] - y[0] || x[1] - y[1] || (a < b ? -1 : 1);
   })[0] as string;

@@ -10,6 +10,8 @@ import { type Seen, Watcher } from './watcher.ts';
 
 /** Promised from the fault to its event, and from the return to its end, seconds. */
 const PROMISED = 45;
+/** From one ping to the next, seconds: who returned since is not heard yet. */
+const PING = 20;
 /** From one reading of ports to the end of the next, seconds. */
 const READING = 64;
 
@@ -339,7 +341,16 @@ export class Story {
       ({ agents, spans }) =>
         agents.includes(device) && spans.some(([from, to]) => raised >= from && raised < to),
     );
-    if (kind.startsWith('snmp') && lasting.length > 0) return lasting;
+    // One that hung while its box was not reached is not known to have done so before the box returned without it.
+    const before = this.faults.filter((fault) =>
+      lasting.some(({ spans: [first] }) => {
+        const [from, to] = fault.spans.find(([a, b]) => first && a <= first[0] && first[0] < b) ?? [];
+        return (
+          from !== undefined && to !== undefined && !truthAt(this.network, [fault], from).reached.has(device)
+        );
+      }),
+    );
+    if (kind.startsWith('snmp') && lasting.length > 0) return [...new Set([...lasting, ...before])];
     // What lies behind a root by now does so because of what lasts, whatever it was silent of before.
     const hiding = this.faults.filter(
       (fault) =>
@@ -385,7 +396,8 @@ export class Story {
       const slow = this.#boxes.get(each.device)?.ping === false;
       // Its agent was silent for some time when that was found.
       const truth = truthAt(this.network, this.faults, each.since - (slow ? READING : 0));
-      const heardNow = this.#heard[Math.min(each.raised, this.#heard.length - 1)] ?? new Set();
+      // What answers in the very second of the decision is heard after it.
+      const heardNow = this.#heard[Math.min(each.raised - 1, this.#heard.length - 1)] ?? new Set();
       if (each.port) {
         const key = portKey(each.device, each.port);
         // Of a port that came up, nobody knows before its next reading.
@@ -400,7 +412,10 @@ export class Story {
         const lately = this.#heard.slice(Math.max(0, each.raised - READING), each.raised + 1);
         const fine = slow
           ? lately.every((heard) => heard.has(each.device))
-          : heardNow.has(each.device) || still.reached.has(each.device);
+          : heardNow.has(each.device) ||
+            [each.raised - PING, each.raised].every((at) =>
+              truthAt(this.network, this.faults, at).reached.has(each.device),
+            );
         if (fine && each.kind !== 'flapping') say('recovery', show(each));
         else if (
           !fine &&
