@@ -112,7 +112,9 @@ function match({ name, kind, unit }, limit, alone) {
   const own = subjectWords(name, LEFT_OF_READING);
   const rest = subjectWords(limit.name, LEFT_OF_LIMIT);
   const bare = subjectWords(name, LEFT_OF_LIMIT);
-  if (key(own) === key(rest) || key(bare) === key(rest)) return [3, 0];
+  // Where there are both, a limit that names no form is of the reading that names none.
+  const isAnotherForm = isLevel(FORMS.exec(name)?.[0]) !== isLevel(other);
+  if (key(own) === key(rest) || key(bare) === key(rest)) return [3, isAnotherForm ? -1 : 0];
   const shared = [...rest].filter((word) => own.has(word)).length;
   if (shared > 0 && (shared === rest.size || shared === own.size))
     return [2, 2 * shared - Math.max(own.size, rest.size)];
@@ -168,7 +170,9 @@ export function limitsOf(fact, limits, values, { entry, prefix, units }) {
 
 /** Another reading that the limit fits better; of two that it fits alike in part, it is of neither. */
 const isBetter = ([score, near], [ownScore, ownNear]) =>
-  score > ownScore || (score === ownScore && score === 2 && near >= ownNear);
+  score > ownScore ||
+  (score === ownScore && score === 2 && near >= ownNear) ||
+  (score === ownScore && score === 3 && near > ownNear);
 
 function placed({ oid, fact: limit }, fact, { entry, prefix, units = {} }) {
   const at = entryOf(oid) === entry ? Number(oid.slice(entry.length + 1)) : oid.slice(prefix.length);
