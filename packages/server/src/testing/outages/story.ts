@@ -396,8 +396,6 @@ export class Story {
       const slow = this.#boxes.get(each.device)?.ping === false;
       // Its agent was silent for some time when that was found.
       const truth = truthAt(this.network, this.faults, each.since - (slow ? READING : 0));
-      // What answers in the very second of the decision is heard after it.
-      const heardNow = this.#heard[Math.min(each.raised - 1, this.#heard.length - 1)] ?? new Set();
       if (each.port) {
         const key = portKey(each.device, each.port);
         // Of a port that came up, nobody knows before its next reading.
@@ -409,13 +407,8 @@ export class Story {
       ) {
         const still = truthAt(this.network, this.faults, each.raised);
         // That it came and went is said when it came.
-        const lately = this.#heard.slice(Math.max(0, each.raised - READING), each.raised + 1);
-        const fine = slow
-          ? lately.every((heard) => heard.has(each.device))
-          : heardNow.has(each.device) ||
-            [each.raised - PING, each.raised].every((at) =>
-              truthAt(this.network, this.faults, at).reached.has(each.device),
-            );
+        const lately = this.#heard.slice(Math.max(0, each.raised - (slow ? READING : PING)), each.raised + 1);
+        const fine = lately.every((heard) => heard.has(each.device));
         if (fine && each.kind !== 'flapping') say('recovery', show(each));
         else if (
           !fine &&
