@@ -405,7 +405,10 @@ export class Story {
         each.kind === 'device.down' ||
         (each.kind === 'flapping' && each.message.endsWith('does not answer'))
       ) {
-        const still = truthAt(this.network, this.faults, each.raised);
+        // Who returned within one ping is not heard yet.
+        const still = [each.raised - PING, each.raised].map((at) =>
+          truthAt(this.network, this.faults, Math.max(0, at)),
+        );
         // That it came and went is said when it came.
         const lately = this.#heard.slice(Math.max(0, each.raised - (slow ? READING : PING)), each.raised + 1);
         const fine = lately.every((heard) => heard.has(each.device));
@@ -414,7 +417,7 @@ export class Story {
           !fine &&
           !truth.dead.has(each.device) &&
           !(slow && truthAt(this.network, this.faults, each.since).dead.has(each.device)) &&
-          !this.#heads(still).has(each.device) &&
+          !still.some((then) => this.#heads(then).has(each.device)) &&
           this.#knowable(each.device)
         )
           say('behind', show(each));
