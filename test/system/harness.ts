@@ -45,6 +45,10 @@ export const databases: [name: string, url: () => Promise<string | undefined>][]
 /** For what does not concern the database: PostgreSQL where there is one. Each statement is tried on both elsewhere. */
 export const oneDatabase = databases.slice(-1);
 
+/** The same for one that a test starts by itself; a browser's tests took a quarter longer on the embedded one. */
+export const anyDatabase = async (): Promise<string | undefined> =>
+  postgres ? emptyDatabase(postgres) : undefined;
+
 /** A database without anything in it: the server brings its schema. */
 async function emptyDatabase(server: string): Promise<string> {
   const { db, url } = await createPostgres(server);

@@ -1,7 +1,7 @@
 import { addDevices, insert } from '@rollcall/server/testing/rows';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Installation, oneDatabase } from '../system/harness.ts';
+import { anyDatabase, Installation } from '../system/harness.ts';
 import { breaches, browserSuite, openBrowser, picture, type Visitor, visit } from './browser.ts';
 
 /** A device and the changes as of an earlier moment, which stands in the address. */
@@ -16,8 +16,7 @@ browserSuite('as of a moment', () => {
   const words = (text: string | RegExp) => visitor.page.getByText(text).first().waitFor();
 
   beforeAll(async () => {
-    const [, url] = oneDatabase[0] ?? [];
-    installation = await Installation.start({ databaseUrl: (await url?.()) ?? '' });
+    installation = await Installation.start({ databaseUrl: await anyDatabase() });
     const { data: site } = await installation.api<{ id: string }>('POST', '/api/sites', { name: 'site' });
     const { db } = installation.server;
     const time = (seconds: number) => new Date(seconds * 1000).toISOString();

@@ -8,7 +8,7 @@ import { makeSite } from '@rollcall/lab/site';
 import { startSite } from '@rollcall/lab/start';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Installation } from '../system/harness.ts';
+import { anyDatabase, Installation } from '../system/harness.ts';
 import { browserSuite, openBrowser, settled, visit } from './browser.ts';
 
 /**
@@ -97,7 +97,7 @@ browserSuite('devices that attack the browser', () => {
   /** Ids of what people made. */
   const forms: Record<string, string> = {};
   beforeAll(async () => {
-    installation = await Installation.start();
+    installation = await Installation.start({ databaseUrl: await anyDatabase() });
     for (const device of site.devices) poison(device);
     const lab = await startSite(site, { port: PORT });
     installation.onStop(() => lab.stop());

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FaultProxy } from '../chaos/proxy.ts';
-import { Installation } from '../system/harness.ts';
+import { anyDatabase, Installation } from '../system/harness.ts';
 import { browserSuite, openBrowser, type Visitor, visit } from './browser.ts';
 
 /** What is shown follows what is committed, without being asked for, over a connection that breaks. */
@@ -18,7 +18,7 @@ browserSuite('the live stream', () => {
   const mark = (text: string) => visitor.page.getByRole('status').filter({ hasText: text }).waitFor();
 
   beforeAll(async () => {
-    installation = await Installation.start();
+    installation = await Installation.start({ databaseUrl: await anyDatabase() });
     const { data } = await installation.api<{ id: string }>('POST', '/api/sites', { name: 'site' });
     const made = await installation.api<{ id: string }>('POST', '/api/cases', {
       siteId: data.id,

@@ -7,7 +7,7 @@ import { demoSite } from '@rollcall/lab/demo';
 import { portNamed } from '@rollcall/lab/device';
 import { type LiveSite, startSite } from '@rollcall/lab/start';
 import type { Topology } from '@rollcall/shared/api/interfaces';
-import { Installation, until } from '../system/harness.ts';
+import { anyDatabase, Installation, until } from '../system/harness.ts';
 import type { Account } from './browser.ts';
 
 const PASSWORD = 'correct horse battery staple';
@@ -36,7 +36,7 @@ export interface World extends Network {
 }
 
 export async function startOffice(lab?: LiveSite, port = 161): Promise<Office> {
-  const installation = await Installation.start();
+  const installation = await Installation.start({ databaseUrl: await anyDatabase() });
   const { server } = installation;
   const site = await installation.site('Head office', port, lab?.truth.credentials ?? []);
   const branch = await installation.site('Branch', port, []);
