@@ -395,7 +395,11 @@ export class Story {
     for (const each of alarms) {
       const slow = this.#boxes.get(each.device)?.ping === false;
       // Its agent was silent for some time when that was found.
-      const truth = truthAt(this.network, this.faults, each.since - (slow ? READING : 0));
+      const silentFrom = each.since - (slow ? READING : 0);
+      const wasDead = this.faults.some(
+        ({ dead, spans }) =>
+          dead.includes(each.device) && spans.some(([from, to]) => from <= each.since && to > silentFrom),
+      );
       if (each.port) {
         const key = portKey(each.device, each.port);
         // Of a port that came up, nobody knows before its next reading.
@@ -415,8 +419,7 @@ export class Story {
         if (fine && each.kind !== 'flapping') say('recovery', show(each));
         else if (
           !fine &&
-          !truth.dead.has(each.device) &&
-          !(slow && truthAt(this.network, this.faults, each.since).dead.has(each.device)) &&
+          !wasDead &&
           !still.some((then) => this.#heads(then).has(each.device)) &&
           this.#knowable(each.device)
         )
