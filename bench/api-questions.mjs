@@ -77,6 +77,11 @@ export function questionsOf(size, sites) {
     ...first('device', () => `/api/devices/${device()}`),
     ...first('interfaces', () => `/api/interfaces?deviceId=${device()}`),
 
+    ...filter('free ports of a site', () => `/api/interfaces/free?site=${id('site', sites)}`),
+    ...filter('free ports of switches', () => `/api/interfaces/free?site=${id('site', sites)}&class=switch`),
+    ...filter('free ports search', () => `/api/interfaces/free?site=${id('site', sites)}&search=${digits()}`),
+    ...filter('free ports of all sites', () => '/api/interfaces/free'),
+
     ...first('events', () => '/api/events'),
     ...deep('events', size.events, '/api/events?'),
     ...first('events sort=severity', () => '/api/events?sort=severity'),

@@ -26,7 +26,7 @@ import { mintToken } from '@rollcall/server/platform/access/token';
 import { compactTallies } from '@rollcall/server/platform/db/tally';
 import { restApp } from '@rollcall/server/platform/http/http';
 import { searchHandlers } from '@rollcall/server/search/feature';
-import { FLEET_VERSION, fillFleet, fleetId, fleetSites } from '@rollcall/server/testing/fleet';
+import { FLEET_NOW, FLEET_VERSION, fillFleet, fleetId, fleetSites } from '@rollcall/server/testing/fleet';
 import { operations } from '@rollcall/shared/api/index';
 import { systemClock as clock } from '@rollcall/shared/clock';
 import { questionsOf, setRound } from './api-questions.mjs';
@@ -110,7 +110,8 @@ const makers = openMakers(fileURLToPath(new URL('../rules/catalogue/makers.txt',
 const handlers = {
   ...catalogHandlers({
     db,
-    clock,
+    // Ports that were not read for long are not called free.
+    clock: { ...clock, now: () => FLEET_NOW },
     identity: { merge: unused, split: unused, reclassify: unused },
     events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
     makerOf: () => null,

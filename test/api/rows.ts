@@ -178,6 +178,7 @@ export const rows = {
     outside: 404,
   },
   'interfaces.list': { query: (world) => `deviceId=${world.id.device}`, outside: 404 },
+  'interfaces.free': { outside: 'nothing' },
   'topology.get': { outside: 'nothing' },
   'endpoints.list': { outside: 'nothing' },
   'endpoints.get': { param: () => '00:1b:54:00:00:01', outside: 404 },

@@ -189,6 +189,8 @@ describe.each(databases().slice(-1))('query plans on %s', (_name, open) => {
     ['events.list', { sort: 'severity' }],
     ['events.list', { sort: '-severity', page: '1000' }],
     ['interfaces.list', { deviceId: device }],
+    ['interfaces.free', { site }],
+    ['interfaces.free', { class: 'switch', search: 'gi' }, [site]],
     ['sensors.list', {}, [site]],
     ['sensors.list', { deviceId: device }],
     ['sensors.list', { health: 'critical,warning' }],
@@ -255,6 +257,12 @@ describe.each(databases().slice(-1))('query plans on %s', (_name, open) => {
       expect(walks.map((step) => step['Node Type'])).toEqual(['Index Only Scan']);
     },
   );
+
+  it('interfaces.free finds the ports of a site in the index that has the free ones alone', async () => {
+    const steps = await stepsOf('interfaces.free', { query: { site } });
+    const ports = steps.filter((step) => step['Index Name']?.startsWith('interfaces_'));
+    expect(ports.map((step) => step['Index Name'])).toContain('interfaces_free');
+  });
 
   it.each<[OperationId, string]>([
     ['devices.get', device],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, vi } from 'vitest';
-import { pick, settled } from './browser.ts';
+import { pick, picture, settled } from './browser.ts';
 import { tasks } from './hand.ts';
 import { startWorld } from './world.ts';
 
@@ -93,6 +93,68 @@ tasks('tasks with devices', start, (task) => {
       }
       await button('Clear selection').click();
       await page.getByRole('navigation', { name: 'Views' }).waitFor();
+    },
+  );
+
+  task(
+    'devices: where a port is free, for how long, and the port itself',
+    async ({ page, open, button, row, world }) => {
+      const core = await world.device('core-1');
+      const { data: ports } = await world.installation.api<{ id: string; name: string; ifIndex: number }[]>(
+        'GET',
+        `/api/interfaces?deviceId=${core}&pageSize=2`,
+      );
+      const asked: string[] = [];
+      // Nothing was down for months here: what the server finds then is in free-ports.test.ts.
+      await page.route('**/api/interfaces/free?*', async (route) => {
+        const query = new URL(route.request().url()).searchParams;
+        asked.push(
+          `${query.get('site') === world.site ? 'site ' : ''}${query.get('class')} ${query.get('unusedDays')}`,
+        );
+        const response = await route.fetch();
+        const list = await response.json();
+        const now = Math.floor(Date.now() / 1000);
+        list.data = ports.map(({ id, name, ifIndex }, n) => ({
+          ...{
+            id,
+            siteId: world.site,
+            site: 'Head office',
+            deviceId: core,
+            device: 'core-1',
+            class: 'switch',
+            ifIndex,
+          },
+          ...{
+            port: name,
+            alias: n === 0 ? 'spare' : null,
+            speedBps: 10_000_000_000,
+            adminStatus: 'up',
+            operStatus: 'down',
+          },
+          ...{
+            unusedSince: now - (100 + n) * 86_400,
+            reason: n === 0 ? 'wentDown' : 'neverUp',
+            readAt: now - 3600,
+          },
+        }));
+        await route.fulfill({ response, json: { ...list, totalCount: list.data.length } });
+      });
+      await open(`/devices?site=${world.site}&class=switch`);
+      await button('Free ports').click();
+      await page.getByRole('heading', { level: 1, name: 'Free ports' }).waitFor();
+      await row('spare').getByText('went down then').waitFor();
+      await row(ports[1]?.name ?? '')
+        .getByText('never up since it is known')
+        .waitFor();
+      expect(asked.at(-1)).toBe('site switch 90');
+      await picture(page, 'free-ports-of-a-site');
+      await pick(page, 'Not used for', '365 days');
+      await expect.poll(() => asked.at(-1)).toBe('site switch 365');
+      await row('spare')
+        .getByRole('link', { name: ports[0]?.name ?? '', exact: true })
+        .click();
+      await page.waitForURL(`**/devices/${core}?tab=performance&interface=${ports[0]?.id}`);
+      await page.unroute('**/api/interfaces/free?*');
     },
   );
 

@@ -57,7 +57,14 @@ const LISTS = Object.entries(operations as Record<string, Operation>).filter(
   ([, { envelope }]) => envelope === 'list',
 );
 /** Lists that are not rows of a table. */
-const ELSEWHERE = ['sessions.list', 'scans.addresses', 'availability.list', 'changes.list', 'devices.arp'];
+const ELSEWHERE = [
+  'sessions.list',
+  'scans.addresses',
+  'availability.list',
+  'changes.list',
+  'devices.arp',
+  'interfaces.free',
+];
 
 const HEALTHS = ['critical', 'warning,unknown', 'ok'];
 /** Tables keep the place in this order. */

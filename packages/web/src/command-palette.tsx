@@ -32,6 +32,11 @@ const GOALS: readonly Goal[] = [
     label: 'Devices that are down',
     description: 'those that are monitored and do not answer',
   },
+  {
+    to: '/free-ports?class=switch',
+    label: 'Free ports',
+    description: 'ports of switches that were not used for 90 days',
+  },
   { to: '/cases?assignee=me', label: 'My cases', description: 'cases assigned to me' },
   { to: '/discovery?new=1', label: 'Start a scan', description: 'plan and start a scan' },
   { to: '/discovery?tab=schedules', label: 'Schedules', description: 'scans at set times' },

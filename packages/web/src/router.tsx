@@ -54,6 +54,7 @@ const DEVICES = [
 /** Of the lists behind its tabs. */
 const DEVICE = ['sort'] as const satisfies Of<'interfaces.list' | 'events.list'>;
 const PORTS = ['unusedDays', 'tag'] as const satisfies Of<'interfaces.list'>;
+const FREE_PORTS = ['search', 'unusedDays', 'class', 'site', 'sort'] as const satisfies Of<'interfaces.free'>;
 const ENDPOINTS = [
   'search',
   'mac',
@@ -113,6 +114,11 @@ const routeTree = root.addChildren([
     '/devices/$id',
     ['tab', 'at', ...RANGE, 'interface', 'sensor', ...DEVICE, ...PORTS],
     lazyRouteComponent(() => import('./pages/device/device.tsx'), 'DevicePage'),
+  ),
+  page(
+    '/free-ports',
+    FREE_PORTS,
+    lazyRouteComponent(() => import('./pages/ports/free-ports.tsx'), 'FreePorts'),
   ),
   page(
     '/endpoints',

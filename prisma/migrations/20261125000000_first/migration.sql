@@ -636,6 +636,9 @@ CREATE TRIGGER "interfaces_own_text" BEFORE UPDATE OF "tags", "note", "fields" O
     FOR EACH ROW EXECUTE FUNCTION own_text();
 CREATE TRIGGER "interfaces_own_text_insert" BEFORE INSERT ON "interfaces" FOR EACH ROW
     WHEN (NEW."tags" <> '{}' OR NEW."note" <> '' OR NEW."fields" <> '{}') EXECUTE FUNCTION own_text();
+-- Partial, on an expression: ports without a link of a site by how long they were not up (catalog/free-ports.ts).
+CREATE INDEX "interfaces_free" ON "interfaces" ("site_id", (coalesce("last_up_at", least("last_change", "first_seen"))))
+    WHERE "oper_status" IN (2, 6, 7) AND "type" IN (6, 7, 26, 56, 62, 69, 117, 199) AND "gone_at" IS NULL;
 -- Partial: an interface by its hardware address.
 CREATE INDEX "interfaces_by_mac" ON "interfaces" ("mac_address", "site_id") WHERE "mac_address" IS NOT NULL;
 

@@ -13,6 +13,7 @@ import { bulkChange, deleteDevice, type EventActions, type Note, patchDevice } f
 import { annotateInterface, bulkChangeInterfaces } from './edit-interfaces.ts';
 import { deviceExists, deviceHistory, explainDevice, type StrengthOf } from './explain.ts';
 import { type ExportIds, exportHandlers } from './export/feature.ts';
+import { listFreePorts } from './free-ports.ts';
 import { listInterfaces } from './interfaces.ts';
 import { listArp, readVlans, readVrfs } from './tables.ts';
 import { readTopology } from './topology.ts';
@@ -58,6 +59,7 @@ type Ids =
   | 'devices.vrfs'
   | 'devices.arp'
   | 'interfaces.list'
+  | 'interfaces.free'
   | 'interfaces.update'
   | 'interfaces.bulk'
   | 'topology.get'
@@ -198,6 +200,8 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       await mustExist(query.deviceId, scopeOf(actor, query.site));
       return listInterfaces(db, query, { makerOf, now: clock.now() });
     },
+    'interfaces.free': async ({ query, actor }) =>
+      listFreePorts(db, query, { scope: scopeOf(actor, query.site), now: clock.now() }),
     'interfaces.update': async ({ params: { id }, body, actor, address }) => {
       const patch = { id, patch: body, scope: scopeOf(actor), by: { name: actor.name, at: clock.now() } };
       const data = await annotateInterface(db, patch, (sql, { siteId, name }) =>

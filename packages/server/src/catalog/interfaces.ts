@@ -21,10 +21,12 @@ import { withFields } from './annotations/sql.ts';
 import { ifTypeName } from './if-type.ts';
 
 /** IANAifType numbers of sockets: Ethernet in its kinds, Fibre Channel, InfiniBand. */
-const IS_PORT = 'coalesce(i.type IN (6, 7, 26, 56, 62, 69, 117, 199), false)';
-/** ifOperStatus up is 1. A device says of a port that never was up when it changed last, or nothing. */
-const UNUSED_SINCE = `CASE WHEN i.oper_status = 1 THEN NULL
-  ELSE coalesce(i.last_up_at, least(i.last_change, i.first_seen)) END`;
+export const PORT_TYPES = '6, 7, 26, 56, 62, 69, 117, 199';
+const IS_PORT = `coalesce(i.type IN (${PORT_TYPES}), false)`;
+/** Of one that is not up. A device says of a port that never was up when it changed last, or nothing. */
+export const NOT_UP_SINCE = 'coalesce(i.last_up_at, least(i.last_change, i.first_seen))';
+/** ifOperStatus up is 1. */
+const UNUSED_SINCE = `CASE WHEN i.oper_status = 1 THEN NULL ELSE ${NOT_UP_SINCE} END`;
 
 const DAY_MS = 86_400_000;
 

@@ -12,7 +12,7 @@ export interface FleetSize {
 }
 
 /** Grows whenever the rows become others: a database filled by an older one is not the same. */
-export const FLEET_VERSION = 4;
+export const FLEET_VERSION = 5;
 
 /** The newest event. */
 export const FLEET_NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -180,9 +180,9 @@ const entities = (from: number, to: number, sites: number) => `
     'JAE' || upper(lpad(to_hex(n * 7919), 8, '0')), ${NOW}, ${NOW} FROM ${series(from, to)}`;
 
 const interfaces = (from: number, to: number, sites: number, each: number) => `
-  INSERT INTO interfaces (site_id, id, device_id, if_index, name, type, speed_bps, mtu, admin_status, oper_status, first_seen, last_seen)
+  INSERT INTO interfaces (site_id, id, device_id, if_index, name, type, speed_bps, mtu, admin_status, oper_status, last_up_at, first_seen, last_seen)
   SELECT ${idSql('site', `n / ${each} % ${sites}`)}, ${idSql('interface', 'n')}, ${idSql('device', `n / ${each}`)}, 1 + n % ${each},
-    'Gi1/0/' || (1 + n % ${each}), 6, 1000000000, 1500, 1, 1 + n % 2, ${NOW}, ${NOW}
+    'Gi1/0/' || (1 + n % ${each}), 6, 1000000000, 1500, 1, 1 + n % 2, CASE WHEN n % 2 = 1 THEN ${NOW} - n % 400 * interval '1 day' END, ${NOW}, ${NOW}
   FROM ${series(from, to)}`;
 
 /** Newest last; one in twenty is still worked on. */

@@ -11,6 +11,7 @@ import { deliveryOperations } from './deliveries.ts';
 import { endpointOperations } from './endpoints.ts';
 import { eventChartOperations } from './event-charts.ts';
 import { exportOperations } from './exports.ts';
+import { freePortOperations } from './free-ports.ts';
 import { incidentOperations } from './incidents.ts';
 import { interfaceOperations } from './interfaces.ts';
 import { inventoryOperations } from './inventory.ts';
@@ -39,6 +40,7 @@ export const operations = {
   ...profileOperations,
   ...inventoryOperations,
   ...interfaceOperations,
+  ...freePortOperations,
   ...addDeviceOperations,
   ...annotationOperations,
   ...tableOperations,

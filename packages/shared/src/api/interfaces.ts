@@ -111,7 +111,7 @@ export const INTERFACE_SORTS = [
 ] as const;
 /** Interfaces that are named one by one. */
 const INTERFACE_IDS_MOST = 200;
-const UNUSED_DAYS_MOST = 3650;
+export const UNUSED_DAYS_MOST = 3650;
 const FREE_PORTS = { description: 'Free ports: sockets that were not up for so many days.', example: 90 };
 const interfaceFilters = {
   deviceId: z.string().min(1).max(200).meta({ description: 'Required: whose interfaces.' }),

@@ -8,7 +8,7 @@ import {
   THRESHOLDS,
 } from '@rollcall/shared/api/sites';
 import { DEVICE_CLASSES } from '@rollcall/shared/model';
-import { IconLayoutDashboard, IconServer } from '@tabler/icons-react';
+import { IconLayoutDashboard, IconPlug, IconServer } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Empty } from '../components/feedback/index.ts';
@@ -129,7 +129,8 @@ export function Sites() {
   const navigate = useNavigate();
   const may = useMay('sites.create');
   const source = usePagedList('sites.list', search);
-  const go = (to: '/' | '/devices', one: Site) => void navigate({ to, search: { site: one.id } });
+  const go = (to: '/' | '/devices' | '/free-ports', one: Site) =>
+    void navigate({ to, search: { site: one.id } });
   return (
     <Page
       title="Sites"
@@ -154,6 +155,7 @@ export function Sites() {
         actions={(one) => [
           { label: 'Overview', icon: IconLayoutDashboard, run: () => go('/', one) },
           { label: 'Devices', icon: IconServer, run: () => go('/devices', one) },
+          { label: 'Free ports', icon: IconPlug, run: () => go('/free-ports', one) },
         ]}
         onOpen={(one) => go('/', one)}
         form={(props) => <SiteForm {...props} />}

@@ -2,7 +2,7 @@ import { Menu } from '@mantine/core';
 import type { Device } from '@rollcall/shared/api/inventory';
 import { DEVICE_CLASSES, DEVICE_STATUSES } from '@rollcall/shared/model';
 import { SENSOR_STATUS } from '@rollcall/shared/sensors';
-import { IconFileImport, IconPlus, IconRadar2 } from '@tabler/icons-react';
+import { IconFileImport, IconPlug, IconPlus, IconRadar2 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useChoices, useSiteChoices } from '../../choices.ts';
@@ -72,6 +72,14 @@ export function Devices() {
       actions={
         <>
           {mayAdd && <AddMenu onChoose={add} />}
+          <IconButton
+            icon={IconPlug}
+            onClick={() =>
+              void navigate({ to: '/free-ports', search: { site: search.site, class: search.class } })
+            }
+          >
+            Free ports
+          </IconButton>
           <BulkMonitor filters={filters} count={source.total} />
           <ColumnsMenu all={all} ids={ids} onChoose={choose} />
           <ExportMenu id="devices.list" query={search} columns={shown} name="devices" />
