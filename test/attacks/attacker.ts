@@ -3,6 +3,7 @@ import { systemClock } from '@rollcall/shared/clock';
 import { randomOf } from '../api/hostile.ts';
 import { attackAsAgent } from './attackers/agent.ts';
 import { attackAnonymously } from './attackers/anonymous.ts';
+import { attackInBrowser } from './attackers/browser.ts';
 import { attackAsCollector } from './attackers/collector.ts';
 import { attackAsNeighbour } from './attackers/neighbour.ts';
 import { attackAsServer } from './attackers/server.ts';
@@ -13,6 +14,7 @@ const LEAST = 40;
 const GRACE_SECONDS = 60;
 
 const ATTACKS: Record<AttackerName, Attacker> = {
+  browser: attackInBrowser,
   collector: attackAsCollector,
   server: attackAsServer,
   neighbour: attackAsNeighbour,

@@ -1,9 +1,9 @@
 /** What an attacker is given, what it counts, and how it talks HTTP. */
-import { type Agent, request as httpRequest } from 'node:http';
+import { type Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pick, type Random } from '../api/hostile.ts';
 
-export const ATTACKERS = ['collector', 'server', 'neighbour', 'agent', 'anonymous'] as const;
+export const ATTACKERS = ['browser', 'collector', 'server', 'neighbour', 'agent', 'anonymous'] as const;
 export type AttackerName = (typeof ATTACKERS)[number];
 
 /** Stands in what attackers write: nothing of another site may ever hold it. */
@@ -12,6 +12,8 @@ export const MARK = 'MARK-OF-NORTH';
 export const FOREIGN = /CANARY-OF-SOUTH|\.c1\.chaos/;
 /** The other site's user, whose password attackers guess at. */
 export const HONEST = { name: 'honest', password: 'correct horse battery staple' };
+/** An administrator of the attacked site, whose browser a page of another site leads. */
+export const VICTIM = { name: 'neighbour-admin', password: HONEST.password };
 
 /** Handed to each attacker as JSON. */
 export interface Scene {
@@ -63,6 +65,7 @@ export interface Sent {
 }
 export interface Heard {
   status: number;
+  headers: IncomingHttpHeaders;
   text: string;
 }
 
@@ -91,7 +94,11 @@ export function send(
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', () => resolve('cut'));
         response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text: Buffer.concat(chunks).toString(),
+          }),
         );
       });
       request.on('error', () => resolve('cut'));

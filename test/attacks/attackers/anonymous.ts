@@ -1,4 +1,4 @@
-/** A browser that another web site leads, and clients that signed in nowhere. */
+/** Clients that signed in nowhere. */
 import { connect, type Socket } from 'node:net';
 import { COLLECTOR_PATH } from '@rollcall/shared/protocol';
 import { attack, type Document, groundsOf, pick, type Random, TEXTS } from '../../api/hostile.ts';

@@ -20,6 +20,7 @@ describe('forgery', () => {
     ['a navigation', { secFetchSite: 'none', origin: undefined, host }],
     ['neither header', { secFetchSite: undefined, origin: undefined, host }],
     ['Origin null', { secFetchSite: undefined, origin: 'null', host }],
+    ['another scheme', { secFetchSite: undefined, origin: `httpx://${host}`, host }],
     ['another host', { secFetchSite: undefined, origin: 'http://evil.example', host }],
     ['another port', { secFetchSite: undefined, origin: 'http://noc.example:81', host }],
     [

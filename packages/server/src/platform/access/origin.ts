@@ -18,10 +18,16 @@ export function forgery({ secFetchSite, origin, host }: Origins): string | null 
       : `the request comes from another site (${say(secFetchSite)})`;
   if (origin === undefined)
     return 'a request with a session cookie must say where it comes from: send Origin, or use a token';
-  // The host alone: a proxy that ends TLS and is not named to us makes our idea of the scheme wrong.
-  return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
+  return host !== undefined && isOf(origin, host)
     ? null
     : `the request comes from another site (${say(origin)})`;
+}
+
+/** http or https, whichever: a proxy that ends TLS and is not named to us makes our idea of the scheme wrong. */
+function isOf(origin: string, host: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const own = new URL(origin);
+  return /^https?:$/.test(own.protocol) && own.host === host.toLowerCase();
 }
 
 const say = (value: string): string => JSON.stringify(value.slice(0, 100));
