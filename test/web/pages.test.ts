@@ -159,7 +159,7 @@ browserSuite('every page', () => {
     'collector-add': () => ['/collectors?new=1', 'Create a join token'],
     'join-tokens': () => ['/collectors?tab=tokens', 'Join tokens'],
     losses: () => ['/collectors?tab=losses', 'Data loss'],
-    'free-ports': () => ['/free-ports', 'Known because'],
+    'free-ports': () => ['/free-ports', 'Not used since'],
     sites: () => ['/sites', 'Head office'],
     'site-edit': () => [`/sites?edit=${world.site}`, 'Case reopens within, s'],
     maintenance: () => ['/maintenance', 'Sunday at 02:00, 3 h'],

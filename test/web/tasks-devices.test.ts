@@ -142,9 +142,9 @@ tasks('tasks with devices', start, (task) => {
       await open(`/devices?site=${world.site}&class=switch`);
       await button('Free ports').click();
       await page.getByRole('heading', { level: 1, name: 'Free ports' }).waitFor();
-      await row('spare').getByText('went down then').waitFor();
+      await row('spare').getByText('went down').waitFor();
       await row(ports[1]?.name ?? '')
-        .getByText('never up since it is known')
+        .getByText('never seen up')
         .waitFor();
       expect(asked.at(-1)).toBe('site switch 90');
       await picture(page, 'free-ports-of-a-site');

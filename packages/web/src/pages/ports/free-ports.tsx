@@ -20,9 +20,9 @@ const UNUSED = [30, FREE_DAYS, 180, 365].map((days) => ({
 
 /** How it is known that a port was not used. */
 const REASONS: Record<FreePort['reason'], string> = {
-  wentDown: 'went down then',
-  unchanged: 'not changed since, says the device',
-  neverUp: 'never up since it is known',
+  wentDown: 'went down',
+  unchanged: 'no change since',
+  neverUp: 'never seen up',
 };
 
 const COLUMNS: readonly Column<FreePort>[] = [
@@ -71,13 +71,13 @@ const COLUMNS: readonly Column<FreePort>[] = [
     title: 'Not used since',
     width: '110px',
     sort: 'unusedSince',
+    narrow: true,
     at: (one) => one.unusedSince,
   }),
   {
     id: 'reason',
     title: 'Known because',
-    width: 'minmax(150px, 1fr)',
-    narrow: true,
+    width: '120px',
     value: (one) => REASONS[one.reason],
   },
   timeColumn({ id: 'readAt', title: 'Read last', width: '90px', at: (one) => one.readAt }),
