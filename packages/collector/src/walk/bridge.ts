@@ -1,5 +1,5 @@
-/** What a bridge has learned: BRIDGE-MIB (RFC 4188), Q-BRIDGE-MIB (RFC 4363), VLANs, and the ARP/ND tables of routers. */
-import type { ArpRow, FdbRow, VlanRow } from '@rollcall/shared/observation';
+/** What a bridge has learned: BRIDGE-MIB (RFC 4188), Q-BRIDGE-MIB (RFC 4363), and the ARP/ND tables of routers. */
+import type { ArpRow, FdbRow } from '@rollcall/shared/observation';
 import type { WalkedTable } from '@rollcall/snmp/walk';
 import { columnsOf, defined, type Row, rowsOf } from './row.ts';
 import { addressOf, isUnicastMac, octetsOf } from './text.ts';
@@ -11,28 +11,17 @@ const dot1dTpFdb = { port: 2, status: 3 };
 const dot1qTpFdbEntry = '1.3.6.1.2.1.17.7.1.2.2.1';
 const dot1qTpFdb = { port: 2, status: 3 };
 const dot1qVlanCurrentEntry = '1.3.6.1.2.1.17.7.1.4.2.1';
-const dot1qVlanCurrent = { fdbId: 3, egress: 4, untagged: 5 };
-const dot1qVlanStaticEntry = '1.3.6.1.2.1.17.7.1.4.3.1';
-const dot1qVlanStatic = { name: 1, egress: 2, untagged: 4 };
-/** CISCO-VTP-MIB: index is the management domain, then the VLAN. */
-const vtpVlanEntry = '1.3.6.1.4.1.9.9.46.1.3.1.1';
-const vtpVlan = { state: 2, name: 4 };
+const dot1qVlanCurrentFdbId = 3;
 
 export const BASE_PORTS = columnsOf(dot1dBasePortEntry, [dot1dBasePortIfIndex]);
 export const FDB_COLUMNS = [
   ...BASE_PORTS,
   ...columnsOf(dot1qTpFdbEntry, Object.values(dot1qTpFdb)),
   ...columnsOf(dot1dTpFdbEntry, Object.values(dot1dTpFdb)),
-  ...columnsOf(dot1qVlanCurrentEntry, [dot1qVlanCurrent.fdbId]),
+  ...columnsOf(dot1qVlanCurrentEntry, [dot1qVlanCurrentFdbId]),
 ];
 /** Of one VLAN's own context, where the agent keeps a table per VLAN. */
 export const CONTEXT_FDB_COLUMNS = [...BASE_PORTS, ...columnsOf(dot1dTpFdbEntry, Object.values(dot1dTpFdb))];
-export const VLAN_COLUMNS = [
-  ...BASE_PORTS,
-  ...columnsOf(dot1qVlanCurrentEntry, [dot1qVlanCurrent.egress, dot1qVlanCurrent.untagged]),
-  ...columnsOf(dot1qVlanStaticEntry, Object.values(dot1qVlanStatic)),
-  ...columnsOf(vtpVlanEntry, Object.values(vtpVlan)),
-];
 
 /** dot1dTpFdbStatus learned(3); self(4) and mgmt(5) are the bridge's own. */
 const LEARNED = 3;
@@ -55,7 +44,7 @@ export function fdbOf(walked: WalkedTable, vlan?: number, outside?: WalkedTable)
   const ports = new Map([...(outside ? portsOf(outside) : []), ...portsOf(walked)]);
   const vlanOfFdb = new Map(
     rowsOf(walked, dot1qVlanCurrentEntry).flatMap((row) => {
-      const fdb = row.int(dot1qVlanCurrent.fdbId);
+      const fdb = row.int(dot1qVlanCurrentFdbId);
       return fdb === undefined ? [] : [[fdb, row.index[1] ?? 0] as const];
     }),
   );
@@ -82,53 +71,6 @@ function entry(
   const mac = Array.from(octets, (octet) => octet.toString(16).padStart(2, '0')).join(':');
   if (!isUnicastMac(mac)) return [];
   return [defined({ mac, bridgePort, ifIndex: ports.get(bridgePort), vlan }) as FdbRow];
-}
-
-export function vlansOf(walked: WalkedTable): VlanRow[] {
-  const ports = portsOf(walked);
-  const vlans = new Map<number, VlanRow>();
-  const add = (vlan: number | undefined, more: Omit<VlanRow, 'vlan'>) => {
-    if (vlan === undefined || vlan < 1 || vlan > 4094) return;
-    vlans.set(vlan, { ...more, ...vlans.get(vlan), vlan });
-  };
-  for (const row of rowsOf(walked, dot1qVlanStaticEntry)) {
-    add(row.index[0], members(row, dot1qVlanStatic, ports, row.text(dot1qVlanStatic.name)));
-  }
-  for (const row of rowsOf(walked, dot1qVlanCurrentEntry))
-    add(row.index[1], members(row, dot1qVlanCurrent, ports));
-  for (const row of rowsOf(walked, vtpVlanEntry))
-    add(row.index[1], defined({ name: row.text(vtpVlan.name) }));
-  return [...vlans.values()].sort((a, b) => a.vlan - b.vlan);
-}
-
-function members(
-  row: Row,
-  column: { egress: number; untagged: number },
-  ports: ReadonlyMap<number, number>,
-  name?: string,
-): Omit<VlanRow, 'vlan'> {
-  return defined({
-    name,
-    egress: portList(row.octets(column.egress), ports),
-    untagged: portList(row.octets(column.untagged), ports),
-  });
-}
-
-/** PortList (Q-BRIDGE-MIB): port 1 is the highest bit of the first octet. Ports as ifIndex. */
-export function portList(
-  octets: Buffer | undefined,
-  ports: ReadonlyMap<number, number>,
-): number[] | undefined {
-  if (!octets) return undefined;
-  const members: number[] = [];
-  for (let i = 0; i < octets.length; i++) {
-    for (let bit = 0; bit < 8; bit++) {
-      if (((octets[i] ?? 0) & (0x80 >> bit)) === 0) continue;
-      const ifIndex = ports.get(i * 8 + bit + 1);
-      if (ifIndex !== undefined && members.length < 4096) members.push(ifIndex);
-    }
-  }
-  return members;
 }
 
 /** ipNetToPhysicalTable (RFC 4293) and ipNetToMediaTable (RFC 1213). */

@@ -3,7 +3,7 @@ import type { WalkedTable } from '@rollcall/snmp/walk';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressColumns, addressesOf, maskLength } from './addresses.ts';
-import { fdbOf, portList, vlansOf } from './bridge.ts';
+import { fdbOf } from './bridge.ts';
 import { chassisOf, entitiesOf } from './entities.ts';
 import { interfacesOf, speedOf } from './interfaces.ts';
 import { partsOf } from './inventory.ts';
@@ -13,6 +13,7 @@ import { withPortStates } from './port-states.ts';
 import { RawTexts } from './raw.ts';
 import { addressOf, macOf, physAddressOf, TEXT_MOST, textOf, textOrHex } from './text.ts';
 import { extraOids } from './vendor.ts';
+import { portList, vlansOf } from './vlans.ts';
 import { contentOf } from './vrfs.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
@@ -397,6 +398,38 @@ describe('bridges', () => {
     ).toEqual([
       { vlan: 20, name: 'voice', egress: [11] },
       { vlan: 30, name: 'guests' },
+    ]);
+  });
+  it('takes the members of VLANs from a Cisco switch: access ports, and trunks of the VLANs that exist', () => {
+    const [vtp, trunk, vmVlan] = ['46.1.3.1.1.4', '46.1.6.1.1', '68.1.2.2.1.2'].map(
+      (arcs) => `1.3.6.1.4.1.9.9.${arcs}`,
+    );
+    // VLANs 1, 20 and 21 of the first 1,024; the last two are not there. 1030 is the seventh of the next.
+    const enabled = Buffer.from([0x40, 0, 0x0c]);
+    expect(
+      vlansOf(
+        walked({
+          [`${vtp}:1.1`]: bytes('default'),
+          [`${vtp}:1.20`]: bytes('users'),
+          [`${vtp}:1.30`]: bytes('guests'),
+          [`${vtp}:1.1030`]: bytes('voice'),
+          [`${vmVlan}:10101`]: 20,
+          // A trunk now; this is of the time before.
+          [`${vmVlan}:10102`]: 30,
+          [`${trunk}.4:10102`]: enabled,
+          [`${trunk}.17:10102`]: Buffer.from([0x02]),
+          [`${trunk}.5:10102`]: 1,
+          [`${trunk}.14:10102`]: 1,
+          // It may become a trunk, and is none: notTrunking(2).
+          [`${trunk}.4:10101`]: enabled,
+          [`${trunk}.14:10101`]: 2,
+        }),
+      ),
+    ).toEqual([
+      { vlan: 1, name: 'default', egress: [10102], untagged: [10102] },
+      { vlan: 20, name: 'users', egress: [10102, 10101], untagged: [10101] },
+      { vlan: 30, name: 'guests' },
+      { vlan: 1030, name: 'voice', egress: [10102], untagged: [] },
     ]);
   });
 });

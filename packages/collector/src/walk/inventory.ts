@@ -22,15 +22,7 @@ import { Session } from '@rollcall/snmp/engine/session';
 import type { Varbind } from '@rollcall/snmp/message/pdu';
 import { type WalkBudget, type WalkedTable, walkTable } from '@rollcall/snmp/walk';
 import { addressColumns, addressesOf } from './addresses.ts';
-import {
-  ARP_COLUMNS,
-  arpOf,
-  CONTEXT_FDB_COLUMNS,
-  FDB_COLUMNS,
-  fdbOf,
-  VLAN_COLUMNS,
-  vlansOf,
-} from './bridge.ts';
+import { ARP_COLUMNS, arpOf, CONTEXT_FDB_COLUMNS, FDB_COLUMNS, fdbOf } from './bridge.ts';
 import { chassisOf, ENTITY_COLUMNS, entitiesOf } from './entities.ts';
 import { IF_NUMBER, INTERFACE_COLUMNS, interfacesOf, PORT_NAME_COLUMNS } from './interfaces.ts';
 import { LLDP_LOCAL, localChassisId } from './lldp.ts';
@@ -40,6 +32,7 @@ import { PORT_STATE_COLUMNS, type PortState, withPortStates } from './port-state
 import { RawTexts } from './raw.ts';
 import { isUnicastMac, macOf, textOf } from './text.ts';
 import { vendorFacts } from './vendor.ts';
+import { vlanColumns, vlansOf } from './vlans.ts';
 import { contentOf, insideContext, inVrfColumns, vrfColumns, vrfsOf } from './vrfs.ts';
 
 export interface Subject {
@@ -191,7 +184,7 @@ class Inventory {
     }
     let vlans: number[] = [];
     if (wants('vlans')) {
-      const walked = await this.#walkColumns(VLAN_COLUMNS);
+      const walked = await this.#walkColumns(vlanColumns(this.#subject.system.sysObjectId));
       const rows = vlansOf(walked);
       vlans = rows.map((row) => row.vlan);
       facts.push(...this.#rows('vlans', rows, walked));

@@ -77,18 +77,31 @@ const list = (ports: Port[], width: number): Buffer =>
     width,
   );
 
-/** CISCO-VTP-MIB vtpVlanTable: the VLANs of a box that has an instance for each. */
+/** CISCO-VTP-MIB and CISCO-VLAN-MEMBERSHIP-MIB: VLANs of a box that has an instance for each, its trunks and access ports. */
 export function vtp(sheet: Sheet, device: Device): void {
   if (!device.features.includes('vlan-contexts')) return;
-  const entry = '1.3.6.1.4.1.9.9.46.1.3.1.1';
-  for (const { id, name } of device.vlans) sheet.row(entry, `1.${id}`, { 2: 1, 3: 1, 4: name, 5: 1500 });
-  // CISCO-VLAN-MEMBERSHIP-MIB vmVlan of access ports.
+  const vtpVlanEntry = '1.3.6.1.4.1.9.9.46.1.3.1.1';
+  for (const { id, name } of device.vlans)
+    sheet.row(vtpVlanEntry, `1.${id}`, { 2: 1, 3: 1, 4: name, 5: 1500 });
   for (const port of device.ports) {
-    if (port.bridgePort === undefined || port.trunk) continue;
-    sheet.row('1.3.6.1.4.1.9.9.68.1.2.2.1', port.ifIndex, {
-      1: 1,
-      2: port.vlan,
-      3: port.oper === 'up' ? 2 : 1,
+    if (port.bridgePort === undefined) continue;
+    const trunking = port.trunk ? 1 : 2;
+    // vlanTrunkPortEntry: VlansEnabled, NativeVlan, VlansEnabled2k to 4k, DynamicState on(1) or off(2), DynamicStatus.
+    sheet.row('1.3.6.1.4.1.9.9.46.1.6.1.1', port.ifIndex, {
+      4: Buffer.concat([Buffer.from([0x7f]), Buffer.alloc(127, 0xff)]),
+      5: port.vlan,
+      13: trunking,
+      14: trunking,
+      17: Buffer.alloc(128, 0xff),
+      18: Buffer.alloc(128, 0xff),
+      19: Buffer.concat([Buffer.alloc(127, 0xff), Buffer.from([0xfe])]),
     });
+    // vmMembershipEntry: VlanType static(1), Vlan, PortStatus.
+    if (!port.trunk)
+      sheet.row('1.3.6.1.4.1.9.9.68.1.2.2.1', port.ifIndex, {
+        1: 1,
+        2: port.vlan,
+        3: port.oper === 'up' ? 2 : 1,
+      });
   }
 }
