@@ -151,9 +151,16 @@ export function sessionHandlers(deps: AccountDeps): Handlers<Ids | ListIds> {
 
     'sessions.delete': async ({ actor, params, address }) => {
       await db.transaction(async (sql) => {
-        const ended = await endSessions(sql, actor.userId, { only: params.id });
-        if (ended === 0) throw notFound('session');
-        await audit(sql, { actor, action: 'session.delete', subject: `session ${params.id}`, address });
+        const session = await sql.prisma.session.findFirst({
+          where: { id: params.id, userId: actor.userId },
+        });
+        if (!session) throw notFound('session');
+        await endSessions(sql, actor.userId, { only: params.id });
+        const { address: from, userAgent } = session;
+        await audit(sql, {
+          ...{ actor, address, action: 'session.delete', subject: `session from ${from}` },
+          detail: { id: params.id, userAgent },
+        });
       });
       forget(actor.userId);
       return { data: null };

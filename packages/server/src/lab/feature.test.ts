@@ -27,7 +27,7 @@ describe.each(databases())('the lab of the demonstration on %s', (_name, open) =
   let lab: Server;
   let asked: string[];
   let audited: AuditRecord[];
-  /** What the lab answers next. */
+  /** What the lab answers to the next change. */
   let answer: [status: number, body: unknown];
   const audit = async (_sql: unknown, record: AuditRecord) => void audited.push(record);
   const at = (socket: string | undefined) => asCaller(labHandlers({ db, socket, audit }), caller());
@@ -43,7 +43,8 @@ describe.each(databases())('the lab of the demonstration on %s', (_name, open) =
       let body = '';
       for await (const chunk of request) body += chunk;
       asked.push(`${request.method} ${request.url} ${body}`.trim());
-      response.writeHead(answer[0]).end(JSON.stringify(answer[1]));
+      const [status, said] = request.method === 'GET' ? [200, LAB] : answer;
+      response.writeHead(status).end(JSON.stringify(said));
     });
     await new Promise<void>((resolve) => lab.listen(join(folder, 'lab'), resolve));
   });
@@ -53,17 +54,19 @@ describe.each(databases())('the lab of the demonstration on %s', (_name, open) =
   });
 
   it('is read, broken and put back through its socket, and who did it is in the audit', async () => {
-    answer = [200, LAB];
     expect((await ask('lab.get')).data).toEqual(LAB);
     answer = [201, FAULT];
     const body = { kind: 'box', target: 'access-5' };
     expect((await ask('lab.break', { body })).data).toEqual(FAULT);
     answer = [200, null];
     await ask('lab.repair', { params: { id: FAULT.id } });
-    expect(asked).toEqual(['GET /', `POST /faults ${JSON.stringify(body)}`, `DELETE /faults/${FAULT.id}`]);
+    expect(asked.filter((one) => one !== 'GET /')).toEqual([
+      `POST /faults ${JSON.stringify(body)}`,
+      `DELETE /faults/${FAULT.id}`,
+    ]);
     expect(audited.map(({ action, subject }) => [action, subject])).toEqual([
       ['lab.break', 'box access-5'],
-      ['lab.repair', `fault ${FAULT.id}`],
+      ['lab.repair', 'box access-5'],
     ]);
   });
 

@@ -42,10 +42,10 @@ export function labHandlers({ db, audit, socket }: Deps): Handlers<Ids> {
     },
 
     'lab.repair': async ({ actor, address, params }) => {
+      const fault = (await read()).faults.find(({ id }) => id === params.id);
       await ask('DELETE', `/faults/${params.id}`);
-      await db.transaction((sql) =>
-        audit(sql, { actor, address, action: 'lab.repair', subject: `fault ${params.id}` }),
-      );
+      const subject = fault ? `${fault.kind} ${fault.target}` : `fault ${params.id}`;
+      await db.transaction((sql) => audit(sql, { actor, address, action: 'lab.repair', subject }));
       return { data: null };
     },
   };

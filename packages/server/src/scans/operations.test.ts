@@ -34,8 +34,8 @@ describe.each(databases())('scans, profiles and schedules on %s', (_name, open) 
       clock,
       log: pino({ level: 'silent' }),
       recordChanges: async () => undefined,
-      audit: async (_sql, { action }) => {
-        audited.push(action);
+      audit: async (_sql, { action, subject }) => {
+        audited.push(`${action}: ${subject}`);
       },
       maxAddresses: 1_048_576,
     });
@@ -199,7 +199,7 @@ describe.each(databases())('scans, profiles and schedules on %s', (_name, open) 
       await expect(ask('scans.cancel', { params: { scanId: data.id } })).rejects.toMatchObject({
         code: 'conflict',
       });
-      expect(audited).toContain('scan.cancel');
+      expect(audited).toContain(`scan.cancel: scan of ${data.targets}`);
     });
 
     it('tell how each address ended', async () => {

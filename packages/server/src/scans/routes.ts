@@ -16,6 +16,13 @@ const ORDERS = {
   addressesTotal: 's.addresses_total',
 };
 
+/** Targets in the subject of an audit entry, characters. */
+const SUBJECT_CHARACTERS = 80;
+const shortened = (targets: string): string => {
+  const line = targets.trim().replace(/\s+/g, ' ');
+  return line.length > SUBJECT_CHARACTERS ? `${line.slice(0, SUBJECT_CHARACTERS - 1)}…` : line;
+};
+
 type Ids = 'scans.create' | 'scans.plan' | 'scans.list' | 'scans.get' | 'scans.cancel' | 'scans.addresses';
 
 export function scanHandlers({
@@ -26,11 +33,13 @@ export function scanHandlers({
   return {
     'scans.create': async ({ actor, body, header, address }) => {
       const { targets, profile } = body;
-      const detail = { targets: targets.trim().slice(0, 500), profile };
       const data = await scans.create(body, creatorOf(actor), {
         key: header('idempotency-key'),
         note: (sql, { id, siteId }) =>
-          audit(sql, { actor, address, action: 'scan.create', subject: `scan ${id}`, siteId, detail }),
+          audit(sql, {
+            ...{ actor, address, action: 'scan.create', subject: `scan of ${shortened(targets)}`, siteId },
+            detail: { id, targets: targets.trim().slice(0, 500), profile },
+          }),
       });
       const headers = { Location: `/api/discovery/scans/${data.id}` };
       return { data, extra: { scanId: data.id }, headers };
@@ -55,8 +64,11 @@ export function scanHandlers({
     }),
 
     'scans.cancel': async ({ actor, params, address }) => {
-      const data = await scans.cancel(visibleSites(actor), params.scanId, (sql, { id, siteId }) =>
-        audit(sql, { actor, address, action: 'scan.cancel', subject: `scan ${id}`, siteId }),
+      const data = await scans.cancel(visibleSites(actor), params.scanId, (sql, { id, siteId, targets }) =>
+        audit(sql, {
+          ...{ actor, address, action: 'scan.cancel', subject: `scan of ${shortened(targets)}`, siteId },
+          detail: { id },
+        }),
       );
       return { data };
     },

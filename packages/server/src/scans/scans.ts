@@ -35,7 +35,7 @@ export interface Creator {
 }
 
 /** Writes down what was done to a scan, in the transaction of the deed. */
-export type Note = (sql: Transaction, scan: { id: string; siteId: string }) => Promise<void>;
+export type Note = (sql: Transaction, scan: { id: string; siteId: string; targets: string }) => Promise<void>;
 
 /** Unfinished scans of one creator, and of one site. */
 const OPEN_PER_CREATOR = 100;
@@ -249,7 +249,8 @@ async function create(
   const id =
     (await db.transaction(async (sql) => {
       const started = await insert(sql, request, by, prepared, key);
-      if (started !== undefined) await note?.(sql, { id: started, siteId: prepared.site.id });
+      if (started !== undefined)
+        await note?.(sql, { id: started, siteId: prepared.site.id, targets: request.targets });
       return started;
     })) ??
     // The same key came twice at once: the other one has committed.
@@ -319,7 +320,7 @@ async function detail(db: Sql, scope: readonly string[] | null, id: string): Pro
 /** Cancels a scan and tells the holders of its jobs to stop. */
 const cancel = (db: Database, scope: readonly string[] | null, id: string, note?: Note): Promise<Scan> =>
   db.transaction(async (sql) => {
-    const { siteId, status } = await get(sql, scope, id);
+    const { siteId, status, targets } = await get(sql, scope, id);
     const held = await sql.query<LeaseName & { was: string }>(
       `WITH mine AS (SELECT id, status FROM jobs WHERE scan_id = $1::uuid AND status = ANY($2) ORDER BY id FOR UPDATE)
        UPDATE jobs SET status = 'cancelled', lease_expires_at = NULL, finished_at = now() FROM mine
@@ -339,7 +340,7 @@ const cancel = (db: Database, scope: readonly string[] | null, id: string, note?
       leases: leases.map(({ job, fence, collector }) => ({ job, fence, collector })),
     });
     await announce(sql, siteId, 'scan', [id]);
-    await note?.(sql, { id, siteId });
+    await note?.(sql, { id, siteId, targets });
     return get(sql, scope, id);
   });
 

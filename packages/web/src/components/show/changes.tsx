@@ -75,6 +75,10 @@ export function newDeviceText(device: string | null | undefined, message: string
   return device && end > 0 ? device + message.slice(end) : message;
 }
 
+/** What happened, with the name that a new device has by now. */
+export const eventText = (event: { kind: string; device: string | null; message: string }): string =>
+  event.kind === 'device.new' ? newDeviceText(event.device, event.message) : event.message;
+
 /** One change in words; with both sides where the words only name the fields. */
 export function ChangeText({
   change,

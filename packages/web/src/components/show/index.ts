@@ -1,5 +1,5 @@
 export { Bar, Progress } from './bar.tsx';
-export { Changed, ChangedLine, ChangeText, newDeviceText, Value } from './changes.tsx';
+export { Changed, ChangedLine, ChangeText, eventText, newDeviceText, Value } from './changes.tsx';
 export { CopyButton, CopyField, copyText } from './copy.tsx';
 export { CLASS_ICONS, DeviceChoice, DeviceClassLabel, DeviceLink } from './device.tsx';
 export { fieldName, memberText, valueAsText } from './differences.ts';

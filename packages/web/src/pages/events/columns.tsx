@@ -1,5 +1,5 @@
 import type { Event } from '@rollcall/shared/api/incidents';
-import { DeviceLink, EventStatus, Severity } from '../../components/show/index.ts';
+import { DeviceLink, EventStatus, eventText, Severity } from '../../components/show/index.ts';
 import { type Column, timeColumn } from '../../components/table/index.ts';
 
 export const STATUSES = ['open', 'acknowledged', 'closed'] as const;
@@ -18,8 +18,8 @@ export const EVENT_COLUMNS: readonly Column<Event>[] = [
     title: 'Event',
     width: 'minmax(200px, 2.4fr)',
     narrow: true,
-    value: (event) => event.message,
-    cell: (event) => <span title={event.message}>{event.message}</span>,
+    value: eventText,
+    cell: (event) => <span title={eventText(event)}>{eventText(event)}</span>,
   },
   {
     id: 'device',

@@ -12,6 +12,7 @@ import {
   CollectorLink,
   DeviceLink,
   EventStatus,
+  eventText,
   Fact,
   Facts,
   fieldName,
@@ -34,7 +35,7 @@ export function EventSide({ id, onClose }: { id: string; onClose: () => void }) 
   return (
     <LoadedSidePanel title="Event" query={event} onClose={onClose}>
       {({ data }) => (
-        <SidePanel title={data.message} onClose={onClose} actions={<EventActions event={data} />}>
+        <SidePanel title={eventText(data)} onClose={onClose} actions={<EventActions event={data} />}>
           <EventFacts event={data} />
         </SidePanel>
       )}

@@ -6,7 +6,7 @@ import { Empty } from '../../components/feedback/index.ts';
 import { choicesOf, codeChoices, Filters, rangeOf, Views } from '../../components/filter/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Page, Split } from '../../components/page/index.ts';
-import { EventStatus } from '../../components/show/index.ts';
+import { EventStatus, eventText } from '../../components/show/index.ts';
 import { selectColumn, usePagedList, useSelection, VirtualTable } from '../../components/table/index.ts';
 import { useMay } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
@@ -46,7 +46,7 @@ export function Events() {
   const selection = useSelection<Event>(listed);
   const columns = useMemo(() => {
     const shown = picked ? COLUMNS_BESIDE : EVENT_COLUMNS;
-    return may ? [selectColumn(selection, (event) => event.message), ...shown] : shown;
+    return may ? [selectColumn(selection, eventText), ...shown] : shown;
   }, [may, selection, picked]);
   return (
     <Page

@@ -9,7 +9,7 @@ import {
   CollectorStatus,
   EventLink,
   EventStatus,
-  newDeviceText,
+  eventText,
   Progress,
   ScanLink,
   ScanStatus,
@@ -37,10 +37,10 @@ const EVENT_COLUMNS: readonly Column<Event>[] = [
     title: 'Event',
     width: 'minmax(160px, 1fr)',
     narrow: true,
-    value: (event) => event.message,
+    value: eventText,
     cell: (event) => (
       <EventLink id={event.id} among={{ Status: '0,1' }} className="plain">
-        {event.message}
+        {eventText(event)}
       </EventLink>
     ),
   },
@@ -134,12 +134,7 @@ export function Changes({ site }: Here) {
     >
       {(event) => (
         <Entry key={event.id} end={<Time at={event.timestamp} />}>
-          <EventLink
-            id={event.id}
-            among={changes}
-            className="plain"
-            title={event.kind === 'device.new' ? newDeviceText(event.device, event.message) : event.message}
-          >
+          <EventLink id={event.id} among={changes} className="plain" title={eventText(event)}>
             <ChangeText change={{ ...event, before: event.details.before, after: event.details.after }} />
           </EventLink>
         </Entry>
