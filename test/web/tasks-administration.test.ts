@@ -153,7 +153,7 @@ tasks('tasks of administration', startOffice, (task, alone) => {
       await button('New subscription').first().click();
       await dialog().getByRole('textbox', { name: 'Name' }).fill('Ticket system');
       await dialog()
-        .getByRole('textbox', { name: 'Address' })
+        .getByRole('textbox', { name: 'URL' })
         .fill(`http://127.0.0.1:${(target.address() as AddressInfo).port}/hook`);
       await dialog()
         .getByRole('switch', { name: /^Allow a private address/ })

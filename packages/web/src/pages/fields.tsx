@@ -21,7 +21,7 @@ const TYPE_CHOICES = FIELD_TYPES.map((type) => ({ value: type, label: TYPES[type
 
 const COLUMNS: readonly Column<CustomField>[] = [
   { id: 'name', title: 'Name', width: 'minmax(140px, 0.8fr)', narrow: true },
-  { id: 'of', title: 'Of', width: '100px', narrow: true, value: (one) => `${one.appliesTo}s` },
+  { id: 'of', title: 'Applies to', width: '100px', narrow: true, value: (one) => `${one.appliesTo}s` },
   { id: 'type', title: 'Type', width: '130px', narrow: true, value: (one) => TYPES[one.type] },
   { id: 'choices', title: 'Choices', width: 'minmax(160px, 1.6fr)', value: (one) => one.choices.join(', ') },
   timeColumn({ id: 'created', title: 'Since', at: (one) => one.createdAt }),
@@ -92,7 +92,7 @@ function FieldForm(props: FormOf<CustomField>) {
       />
       <Pair>
         <Select
-          label="Of"
+          label="Applies to"
           data={ANNOTATED.map((kind) => ({ value: kind, label: `${kind}s` }))}
           disabled={one !== undefined}
           allowDeselect={false}

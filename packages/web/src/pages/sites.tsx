@@ -23,37 +23,53 @@ import { forTags, noThresholds, siteBody, siteValues } from './site-values.ts';
 
 type Setting = keyof typeof SITE_DEFAULTS;
 /** One field each: a setting without a field does not compile. */
-const FIELDS: Record<Setting, { short: string; label: string; description: string }> = {
-  watchIcmpSeconds: { short: 'ping s', label: 'Ping every, s', description: 'Monitored devices' },
-  watchSnmpSeconds: { short: 'SNMP s', label: 'Read SNMP every, s', description: 'Monitored devices' },
+const FIELDS: Record<Setting, { short: string; unit?: string; label: string; description: string }> = {
+  watchIcmpSeconds: {
+    short: 'ping every',
+    unit: 's',
+    label: 'Ping every, s',
+    description: 'Monitored devices',
+  },
+  watchSnmpSeconds: {
+    short: 'SNMP every',
+    unit: 's',
+    label: 'Read SNMP every, s',
+    description: 'Monitored devices',
+  },
   watchTablesSeconds: {
-    short: 'tables s',
+    short: 'tables every',
+    unit: 's',
     label: 'Read neighbours and tables every, s',
     description: 'Forwarding and ARP tables, of monitored switches and routers; 0: never',
   },
   missedScansUntilGone: {
     short: 'gone after',
+    unit: 'scans',
     label: 'Gone after',
     description: 'Scans in a row that did not find it',
   },
-  snmpPort: { short: 'port', label: 'SNMP port', description: 'Unless the profile has one' },
+  snmpPort: { short: 'SNMP port', label: 'SNMP port', description: 'Unless the profile has one' },
   caseWindowSeconds: {
-    short: 'case window s',
-    label: 'Case window, s',
+    short: 'case window',
+    unit: 's',
+    label: 'Time to gather a case, s',
     description: 'Linked devices that go down within this time share a case',
   },
   caseReopenSeconds: {
-    short: 'reopens s',
+    short: 'reopens within',
+    unit: 's',
     label: 'Case reopens within, s',
     description: 'The same problem within this time reopens a resolved case',
   },
   caseMinimumEvents: {
     short: 'case from',
+    unit: 'events',
     label: 'Events to open a case',
     description: 'Open events that belong together before a case is opened',
   },
   recoverySeconds: {
-    short: 'recovery s',
+    short: 'recovery',
+    unit: 's',
     label: 'Time to recover, s',
     description: 'How long devices behind one that is back may take to answer again',
   },
@@ -114,8 +130,8 @@ const COLUMNS: readonly Column<Site>[] = [
     value: (one) => Object.keys(one.settings).length,
     cell: (one) =>
       [
-        ...SETTINGS.filter(({ key }) => one.settings[key] !== undefined).map(
-          ({ short, key }) => `${short} ${one.settings[key]}`,
+        ...SETTINGS.filter(({ key }) => one.settings[key] !== undefined).map(({ short, unit, key }) =>
+          [short, one.settings[key], unit].filter((word) => word !== undefined).join(' '),
         ),
         ...Object.entries(one.settings.holdSeconds ?? {}).map(([kind, s]) => `${kind} after ${s} s`),
       ].join(', ') || <span className="quiet">defaults</span>,
@@ -249,7 +265,7 @@ function MoreSettings({ form }: { form: SiteFormState }) {
         ]}
         {...form.getInputProps('monitorFound')}
       />
-      <FieldGroup label="Settings; empty: the default shown">
+      <FieldGroup label="Settings: leave empty for the default">
         <Numbers form={form} path="settings" fields={SETTINGS} />
       </FieldGroup>
       <FieldGroup label="Thresholds that raise events; 0: off">

@@ -45,7 +45,7 @@ export function AvailabilityPage() {
   return (
     <Page
       title="Availability"
-      heading={search.site ? `Availability of ${siteName(search.site)}` : 'Availability'}
+      heading={['Availability', search.site && siteName(search.site)].filter(Boolean).join(' of ')}
       actions={
         <>
           <CsvButton

@@ -8,6 +8,7 @@ import { Panel } from '../../components/page/index.ts';
 import { Time } from '../../components/show/index.ts';
 import { type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
+import { runs } from './runs.ts';
 
 /** ARP entries that are shown here. */
 const SHOWN = 200;
@@ -17,7 +18,7 @@ type Port = Vlan['untagged'][number];
 type Vrf = DeviceVrfs['vrfs'][number];
 
 const portsText = (ports: readonly Port[]): string =>
-  ports.map(({ port, ifIndex }) => port ?? `ifIndex ${ifIndex}`).join(', ');
+  runs(ports.map(({ port, ifIndex }) => port ?? `ifIndex ${ifIndex}`)).join(', ');
 
 const VLANS: readonly Column<Vlan>[] = [
   { id: 'vlan', title: 'VLAN', width: '56px', numeric: true, narrow: true },

@@ -109,7 +109,7 @@ function State({ window }: { window: MaintenanceWindow }) {
     case 'running':
       return (
         <StatusLabel tone="busy" icon={IconTool}>
-          running, ends <Time at={stands.until} />
+          ends <Time at={stands.until} />
         </StatusLabel>
       );
     case 'planned':

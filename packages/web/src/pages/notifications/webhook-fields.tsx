@@ -135,7 +135,7 @@ export function WebhookFields({ form, values, one }: WebhookFieldsProps) {
     <>
       <Select label="Format" data={FORMAT_CHOICES} allowDeselect={false} {...form.getInputProps('format')} />
       <TextInput
-        label="Address"
+        label="URL"
         description={FORMATS[format][1]}
         placeholder={FORMATS[format][2]}
         required

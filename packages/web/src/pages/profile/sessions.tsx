@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Session>[] = [
     value: (one) => browserName(one.userAgent),
     cell: (one) => (
       <span title={one.userAgent}>
-        {browserName(one.userAgent)} {one.current && <Tag>this one</Tag>}
+        {one.current && <Tag>this one</Tag>} {browserName(one.userAgent)}
       </span>
     ),
   },
