@@ -127,6 +127,9 @@ browserSuite('every page', () => {
     'device-events': () => [`/devices/${ids.swapped}?tab=events`, 'hardware replaced'],
     'device-history': () => [`/devices/${ids.swapped}?tab=history`, 'FOC2741X0EX'],
     'device-identity': () => [`/devices/${ids.core}?tab=identity`, 'engine-id'],
+    'devices-none': () => ['/devices?search=nothing-of-this-name', 'No device matches these filters'],
+    'audit-none': () => ['/audit?actor=nobody', 'No entry matches'],
+    endpoints: () => ['/endpoints', 'MAC address'],
     topology: () => ['/topology', 'network device'],
     'topology-device': () => [`/topology?device=${ids.core}`, 'Open the device'],
     'topology-list': () => ['/topology?view=list', 'access-1'],
@@ -150,6 +153,8 @@ browserSuite('every page', () => {
     ],
     schedules: () => ['/discovery?tab=schedules', 'every night'],
     profiles: () => ['/discovery?tab=profiles', 'gentle'],
+    'profile-new': () => ['/discovery?tab=profiles&edit=new', 'Cancel'],
+    'credential-new': () => ['/discovery?tab=credentials&edit=new', 'Cancel'],
     credentials: () => ['/discovery?tab=credentials', 'never read'],
     scan: () => [`/discovery/scans/${ids.scan}`, '127.20.10.0/24'],
     'scan-addresses': () => [`/discovery/scans/${ids.scan}?tab=addresses`, 'read by SNMP'],
@@ -161,6 +166,7 @@ browserSuite('every page', () => {
     losses: () => ['/collectors?tab=losses', 'Data loss'],
     'free-ports': () => ['/free-ports', 'Not used since'],
     sites: () => ['/sites', 'Head office'],
+    'site-new': () => ['/sites?edit=new', 'More settings'],
     'site-edit': () => [`/sites?edit=${world.site}`, 'Case reopens within, s'],
     maintenance: () => ['/maintenance', 'Sunday at 02:00, 3 h'],
     'maintenance-plan': () => [`/maintenance?edit=new&device=${ids.core}`, '1 device today'],
@@ -250,6 +256,10 @@ browserSuite('every page', () => {
         .waitFor();
       await picture(page, 'wall-full-hd');
       expect(await page.evaluate<string[]>(SMALL_TEXTS)).toEqual([]);
+      // The clock is beneath the panels, also when they are scrolled.
+      const wall = await page.getByRole('region', { name: 'Wall' }).boundingBox();
+      const clock = await page.getByRole('contentinfo').boundingBox();
+      expect((wall?.y ?? 0) + (wall?.height ?? 0)).toBeLessThanOrEqual(clock?.y ?? 0);
     }));
 
   it.concurrent('sign-in', () =>

@@ -78,7 +78,11 @@ export const STATES: Record<
   ],
   'errors of the form of a subscription': () => [
     '/notifications?edit=new',
-    refused({ Name: 'Hook', Address: 'http://10.0.0.7/' }),
+    refused({ Name: 'Hook', URL: 'http://10.0.0.7/' }),
+  ],
+  'a device that is not there': () => [
+    '/devices/019aa3c4-5b00-7000-8000-000000000001',
+    (page) => page.getByRole('alert').waitFor(),
   ],
   'a link that acknowledges nothing': () => [
     `/acknowledge#${NO_LINK}`,

@@ -41,11 +41,12 @@ const TRAFFIC_STEP = 120;
 const TRAFFIC_TIME = 21_600;
 const HOUR = 3600;
 
+/** With those of load and traffic they fit beside the navigation on a screen of 1440 px. */
 const COLUMNS: readonly Column<NetworkInterface>[] = [
   {
     id: 'name',
     title: 'Name',
-    width: 'minmax(110px, 0.8fr)',
+    width: 'minmax(92px, 0.8fr)',
     sort: 'name',
     narrow: true,
     value: (one) => one.name,
@@ -58,17 +59,17 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
   {
     id: 'status',
     title: 'State',
-    width: '136px',
+    width: '122px',
     sort: 'operStatus',
     narrow: true,
     value: (one) => (one.adminStatus === 'down' ? 'disabled' : one.operStatus),
     cell: (one) => <LinkStatus admin={one.adminStatus} oper={one.operStatus} />,
   },
-  { id: 'alias', title: 'Alias', width: 'minmax(100px, 1.2fr)', narrow: true },
+  { id: 'alias', title: 'Alias', width: 'minmax(76px, 1.2fr)', narrow: true },
   {
     id: 'connected',
     title: 'Connected',
-    width: 'minmax(150px, 1.5fr)',
+    width: 'minmax(118px, 1.5fr)',
     narrow: true,
     value: connectedText,
     cell: (one) => <Connected port={one} />,
@@ -76,7 +77,7 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
   {
     id: 'speed',
     title: 'Speed',
-    width: '84px',
+    width: '78px',
     sort: 'speedBps',
     numeric: true,
     value: (one) => one.speedBps,
@@ -85,11 +86,11 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
   {
     id: 'duplex',
     title: 'Duplex',
-    width: '62px',
+    width: '58px',
     value: (one) => one.duplex,
     cell: (one) => (one.duplex === 'half' || one.duplex === 'full' ? one.duplex : ''),
   },
-  { id: 'vlan', title: 'VLANs', width: 'minmax(64px, 0.5fr)', sort: 'vlan', value: vlansText },
+  { id: 'vlan', title: 'VLANs', width: 'minmax(48px, 0.5fr)', sort: 'vlan', value: vlansText },
   timeColumn({
     id: 'used',
     title: 'Last used',
@@ -196,7 +197,7 @@ function useLoadColumns(device: DeviceDetail): readonly Column<NetworkInterface>
       {
         id: 'use',
         title: 'Used, 1 h',
-        width: '74px',
+        width: '70px',
         numeric: true,
         value: (one) => ports.get(one.id)?.utilisation,
         cell: (one) =>
@@ -205,7 +206,7 @@ function useLoadColumns(device: DeviceDetail): readonly Column<NetworkInterface>
       {
         id: 'errors',
         title: 'Errors, 1 h',
-        width: '84px',
+        width: '78px',
         numeric: true,
         value: (one) => ports.get(one.id)?.errors,
         cell: (one) => (ports.get(one.id)?.errors ? valueText(ports.get(one.id)?.errors, '1/s') : ''),
@@ -230,7 +231,7 @@ function useTrafficColumn(device: DeviceDetail): readonly Column<NetworkInterfac
     const column: Column<NetworkInterface> = {
       id: 'traffic',
       title: 'Traffic, 6 h',
-      width: '120px',
+      width: '84px',
       value: (one) => ports.get(one.id)?.mean,
       cell: (one) => {
         const port = ports.get(one.id);
