@@ -4,13 +4,15 @@ import { IconPlugConnectedX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { ApiError } from '../../api-error.ts';
 
-/** What went wrong, in the server's own words, and the way to try again. */
+/** What went wrong, in the server's own words, and the way to try again where that may help. */
 export function ProblemView({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   const problem = error instanceof ApiError ? error : undefined;
+  const isMissing = problem?.code === 'not_found';
   return (
     <Stack align="center" gap={6} px={24} py={40} ta="center" role="alert">
       <IconPlugConnectedX size={26} color="var(--ink-2)" aria-hidden />
-      <strong>{problem?.message ?? 'This part of the page failed.'}</strong>
+      <strong>{problem ? sentence(problem.message) : 'This part of the page failed.'}</strong>
+      {isMissing && <p className="quiet">A link may be old, or what it led to was deleted.</p>}
       {!problem && (
         <p className="quiet">{error instanceof Error ? error.message : 'Nothing more is known.'}</p>
       )}
@@ -19,7 +21,7 @@ export function ProblemView({ error, retry }: { error: unknown; retry?: (() => v
           request <span className="mono">{problem.requestId}</span>
         </p>
       )}
-      {retry && (
+      {retry && !isMissing && (
         <Button variant="default" mt={6} onClick={retry}>
           Try again
         </Button>
@@ -27,6 +29,8 @@ export function ProblemView({ error, retry }: { error: unknown; retry?: (() => v
     </Stack>
   );
 }
+
+const sentence = (message: string): string => message.charAt(0).toUpperCase() + message.slice(1);
 
 interface EmptyProps {
   title: string;

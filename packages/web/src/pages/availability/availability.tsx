@@ -122,7 +122,9 @@ function Report({
     <Scroller label="Report" className={`panel ${classes.report}`}>
       <table>
         <caption>
-          {month}, days of {zone}: percent of the time observed outside of maintenance.
+          <span>
+            {month}, days of {zone}: percent of the time observed outside of maintenance.
+          </span>
         </caption>
         <thead>
           <tr>

@@ -35,6 +35,7 @@ const VLANS: readonly Column<Vlan>[] = [
     id: 'tagged',
     title: 'Tagged ports',
     width: 'minmax(120px, 1.2fr)',
+    narrow: true,
     wrap: true,
     value: ({ tagged }) => portsText(tagged),
   },
