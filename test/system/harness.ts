@@ -45,7 +45,10 @@ export const databases: [name: string, url: () => Promise<string | undefined>][]
 /** For what does not concern the database: PostgreSQL where there is one. Each statement is tried on both elsewhere. */
 export const oneDatabase = databases.slice(-1);
 
-/** The same for one that a test starts by itself; a browser's tests took a quarter longer on the embedded one. */
+/**
+ * The same for one that a test starts by itself; a browser's tests took a quarter longer on the embedded one. A network of its own
+ * does not reach PostgreSQL.
+ */
 export const anyDatabase = async (): Promise<string | undefined> =>
   postgres ? emptyDatabase(postgres) : undefined;
 

@@ -1,7 +1,7 @@
 /** A site of real hosts, found by one collector and watched by it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { anyDatabase, Installation } from './harness.ts';
+import { Installation } from './harness.ts';
 import type { Host } from './hosts.ts';
 
 export interface PlantEvent {
@@ -58,7 +58,7 @@ export class Plant<Of extends Member = Host> {
     settings = {},
     targets = [...this.#hosts.values()].map(({ address }) => address).join(' '),
   ): Promise<void> {
-    const world = await Installation.start({ databaseUrl: await anyDatabase() });
+    const world = await Installation.start();
     this.#world = world;
     for (const [name, host] of this.#hosts) host.startSnmpd(world.folder, neighbours[name]);
     const { data: site } = await world.api<{ id: string }>('POST', '/api/sites', {

@@ -2,7 +2,7 @@ import { enterOwnNetwork } from '@rollcall/host/testing/own-network';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { haveSnmpd } from '@rollcall/snmp/testing/snmpd';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anyDatabase, Installation, type RunningCollector, until } from './harness.ts';
+import { Installation, type RunningCollector, until } from './harness.ts';
 import { Host } from './hosts.ts';
 
 /**
@@ -58,7 +58,7 @@ describe.skipIf(!possible)('watching real hosts', () => {
     switched.ip('link', 'add', 'port1', 'type', 'veth', 'peer', 'name', 'far1', 'netns', plain.name);
     switched.ip('link', 'set', 'port1', 'up');
     plain.ip('link', 'set', 'far1', 'up');
-    world = await Installation.start({ databaseUrl: await anyDatabase() });
+    world = await Installation.start();
     switched.startSnmpd(world.folder);
     const { data } = await world.api<{ id: string }>('POST', '/api/sites', {
       name: 'bench',
