@@ -7,7 +7,6 @@ import { type Change, SENSOR_TROUBLES } from '../changes.ts';
 import { readSiteSettings } from '../platform/db/site-settings.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Measured, ReadPresent, StoredSamples } from '../ports.ts';
-import { recordBacklog } from './backlog.ts';
 import { readBaselines, readUsualPackets } from './baselines.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
 import { limitsOf, ofTags, saidOf } from './limits/resolve.ts';
@@ -101,12 +100,6 @@ export async function storeSamples(
     rowOf(observation, at, { known: ports.get(observation.deviceId) ?? [], sensors }),
   );
   const stored = await insert(sql, siteId, rows, toEngine);
-  const pings = ofKnown.filter(({ observation }) => observation.ping !== undefined);
-  await recordBacklog(
-    sql,
-    pings.map(({ observation, at }) => ({ device: observation.deviceId, at, over: observation.overMs })),
-    { siteId, collectorId, now },
-  );
   return {
     changes: [
       ...(await changesOf(sql, rows, { siteId, collectorId, readPresent, known, ports })),
