@@ -404,7 +404,7 @@ describe('bridges', () => {
     const [vtp, trunk, vmVlan] = ['46.1.3.1.1.4', '46.1.6.1.1', '68.1.2.2.1.2'].map(
       (arcs) => `1.3.6.1.4.1.9.9.${arcs}`,
     );
-    // VLANs 1, 20 and 21 of the first 1,024; the last two are not there. 1030 is the seventh of the next.
+    // VLANs 1, 20 and 21 of the first 1,024; 21 is not there. 1030 is the seventh of the next.
     const enabled = Buffer.from([0x40, 0, 0x0c]);
     expect(
       vlansOf(
@@ -412,6 +412,7 @@ describe('bridges', () => {
           [`${vtp}:1.1`]: bytes('default'),
           [`${vtp}:1.20`]: bytes('users'),
           [`${vtp}:1.30`]: bytes('guests'),
+          [`${vtp}:1.1002`]: bytes('fddi-default'),
           [`${vtp}:1.1030`]: bytes('voice'),
           [`${vmVlan}:10101`]: 20,
           // A trunk now; this is of the time before.
@@ -420,6 +421,12 @@ describe('bridges', () => {
           [`${trunk}.17:10102`]: Buffer.from([0x02]),
           [`${trunk}.5:10102`]: 1,
           [`${trunk}.14:10102`]: 1,
+          // A trunk whose link is down: it is on(1), and not trunking. VLANs 1002 to 1005 hold nothing.
+          [`${trunk}.4:10103`]: Buffer.concat([Buffer.alloc(125), Buffer.from([0x3c])]),
+          [`${trunk}.17:10103`]: Buffer.from([0x02]),
+          [`${trunk}.5:10103`]: 1,
+          [`${trunk}.13:10103`]: 1,
+          [`${trunk}.14:10103`]: 2,
           // It may become a trunk, and is none: notTrunking(2).
           [`${trunk}.4:10101`]: enabled,
           [`${trunk}.14:10101`]: 2,
@@ -429,7 +436,8 @@ describe('bridges', () => {
       { vlan: 1, name: 'default', egress: [10102], untagged: [10102] },
       { vlan: 20, name: 'users', egress: [10102, 10101], untagged: [10101] },
       { vlan: 30, name: 'guests' },
-      { vlan: 1030, name: 'voice', egress: [10102], untagged: [] },
+      { vlan: 1002, name: 'fddi-default' },
+      { vlan: 1030, name: 'voice', egress: [10102, 10103], untagged: [] },
     ]);
   });
 });

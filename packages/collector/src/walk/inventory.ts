@@ -32,7 +32,7 @@ import { PORT_STATE_COLUMNS, type PortState, withPortStates } from './port-state
 import { RawTexts } from './raw.ts';
 import { isUnicastMac, macOf, textOf } from './text.ts';
 import { vendorFacts } from './vendor.ts';
-import { vlanColumns, vlansOf } from './vlans.ts';
+import { isReservedVlan, vlanColumns, vlansOf } from './vlans.ts';
 import { contentOf, insideContext, inVrfColumns, vrfColumns, vrfsOf } from './vrfs.ts';
 
 export interface Subject {
@@ -62,8 +62,6 @@ const VLAN_CONTEXTS = 64;
 const VRF_CONTEXTS = 32;
 /** Contexts in a row that did not answer, after which no more are asked. */
 const SILENT_CONTEXTS = 2;
-/** VLANs 1002–1005 exist on every Cisco switch for Token Ring and FDDI and hold nothing. */
-const isReservedVlan = (vlan: number): boolean => vlan >= 1002 && vlan <= 1005;
 
 const SNMP_ENGINE_ID = '1.3.6.1.6.3.10.2.1.1.0';
 const BRIDGE = '1.3.6.1.2.1.17';

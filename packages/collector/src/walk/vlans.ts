@@ -18,14 +18,20 @@ const vtpVlanEntry = `${CISCO}.9.46.1.3.1.1`;
 const vtpVlan = { state: 2, name: 4 };
 /** Index: ifIndex. */
 const vlanTrunkPortEntry = `${CISCO}.9.46.1.6.1.1`;
-const vlanTrunkPort = { native: 5, status: 14 };
+const vlanTrunkPort = { native: 5, state: 13, status: 14 };
 /** VlansEnabled, Enabled2k, Enabled3k and Enabled4k: each a bit for 1,024 VLANs, the first of them VLAN 0. */
 const ENABLED = [4, 17, 18, 19];
 const ENABLED_BITS = 1024;
+/** Of the status. */
 const TRUNKING = 1;
+/** States on(1) and onNoNegotiate(5): it is a trunk by its configuration, also while its link is down, when it is not trunking. */
+const ALWAYS = [1, 5];
 /** Of access ports. Index: ifIndex. */
 const vmMembershipEntry = `${CISCO}.9.68.1.2.2.1`;
 const vmVlan = 2;
+
+/** VLANs 1002–1005 exist on every Cisco switch for Token Ring and FDDI and hold nothing. */
+export const isReservedVlan = (vlan: number): boolean => vlan >= 1002 && vlan <= 1005;
 
 /** Most members of one VLAN (`vlanRow`). */
 const MEMBERS_MOST = 4096;
@@ -78,11 +84,14 @@ function ciscoMembers(
   const trunks = new Set<number>();
   for (const row of rowsOf(walked, vlanTrunkPortEntry)) {
     const [ifIndex] = row.index;
-    if (ifIndex === undefined || row.int(vlanTrunkPort.status) !== TRUNKING) continue;
+    const isTrunk =
+      row.int(vlanTrunkPort.status) === TRUNKING || ALWAYS.includes(row.int(vlanTrunkPort.state) ?? 0);
+    if (ifIndex === undefined || !isTrunk) continue;
     trunks.add(ifIndex);
     const enabled = ENABLED.map((column) => row.octets(column));
     const native = row.int(vlanTrunkPort.native);
-    for (const vlan of existing) if (isEnabled(enabled, vlan)) join(vlan, ifIndex, vlan === native);
+    for (const vlan of existing)
+      if (isEnabled(enabled, vlan) && !isReservedVlan(vlan)) join(vlan, ifIndex, vlan === native);
   }
   for (const row of rowsOf(walked, vmMembershipEntry)) {
     const [ifIndex] = row.index;

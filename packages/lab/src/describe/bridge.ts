@@ -91,7 +91,7 @@ export function vtp(sheet: Sheet, device: Device): void {
       4: Buffer.concat([Buffer.from([0x7f]), Buffer.alloc(127, 0xff)]),
       5: port.vlan,
       13: trunking,
-      14: trunking,
+      14: port.oper === 'up' ? trunking : 2,
       17: Buffer.alloc(128, 0xff),
       18: Buffer.alloc(128, 0xff),
       19: Buffer.concat([Buffer.alloc(127, 0xff), Buffer.from([0xfe])]),

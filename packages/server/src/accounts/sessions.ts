@@ -154,8 +154,8 @@ export function sessionHandlers(deps: AccountDeps): Handlers<Ids | ListIds> {
         const session = await sql.prisma.session.findFirst({
           where: { id: params.id, userId: actor.userId },
         });
-        if (!session) throw notFound('session');
-        await endSessions(sql, actor.userId, { only: params.id });
+        const ended = session && (await endSessions(sql, actor.userId, { only: params.id }));
+        if (!ended) throw notFound('session');
         const { address: from, userAgent } = session;
         await audit(sql, {
           ...{ actor, address, action: 'session.delete', subject: `session from ${from}` },

@@ -24,11 +24,8 @@ export function macPart(text: string): string | null {
   return /^[0-9a-f]{3,12}$/.test(digits) ? digits : null;
 }
 
-/**
- * Fewest digits of a part of a MAC address that texts of devices are searched by: fewer have no whole pair in one of the
- * two forms, and the index of trigrams answers a third of all devices.
- */
-const MAC_DIGITS_LEAST = 5;
+/** Fewest digits of a part of a MAC address that devices are searched by: the last four are what people read from a label. */
+const MAC_DIGITS_LEAST = 4;
 
 /**
  * A part of a MAC address in any notation, as it stands in a text of pairs with colons: its first digit may end a

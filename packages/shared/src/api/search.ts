@@ -29,7 +29,7 @@ export type SearchHit = z.infer<typeof searchHit>;
 const searchQuery = z.strictObject({
   q: z.string().trim().min(2).max(100).meta({
     description:
-      'A MAC address or a part of it in any notation, an IP address or its beginning, a name, a part of a serial number, `#` and the number of a case, or any word that devices, descriptions of interfaces, tags, notes, custom fields or cases have. Two characters are the whole name of a device or `#` and a number; a part of a MAC address has 3 digits or more, and 5 where it is to find devices and not only endpoints.',
+      'A MAC address or a part of it in any notation, an IP address or its beginning, a name, a part of a serial number, `#` and the number of a case, or any word that devices, descriptions of interfaces, tags, notes, custom fields or cases have. Two characters are the whole name of a device or `#` and a number; a part of a MAC address has 3 digits or more, and 4 where it is to find devices and not endpoints alone.',
     example: '3c9d.f8',
   }),
   site: siteFilter,
