@@ -101,6 +101,10 @@ export function send(
           }),
         );
       });
+      request.on('upgrade', (response, socket) => {
+        socket.destroy();
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: '' });
+      });
       request.on('error', () => resolve('cut'));
       request.on('timeout', () => request.destroy());
       request.end(body);

@@ -79,6 +79,12 @@ export interface Client {
   /** Code of the error for a device that does not exist. */
   missing(id: string): Promise<string>;
   interfaces(query: { deviceId: string; pageSize: number }): Promise<List<{ id: string }>>;
+  freePorts(query: {
+    site: string;
+    unusedDays: number;
+    class: 'switch'[];
+    pageSize: number;
+  }): Promise<List<{ port: string }>>;
   explain(id: string): Promise<Item<object>>;
   events(query: {
     Severity?: 2;
@@ -159,6 +165,7 @@ export async function cook(client: Client): Promise<void> {
   await client.devices({ search: 'cisco', sort: 'vendor' });
   const { name } = (await client.device(device)).data;
   await client.interfaces({ deviceId: device, pageSize: 1000 });
+  await client.freePorts({ site, unusedDays: 90, class: ['switch'], pageSize: 1000 });
   await client.explain(device);
   await client.events({ Severity: 2, Status: [0], from: Math.floor(Date.now() / 1000) - 86_400 });
   await client.cases({ status: [0, 1] });

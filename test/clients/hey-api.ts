@@ -26,6 +26,7 @@ const table: Client = {
   device: (id) => ok(api.devicesGet(of(id))),
   missing: async (id) => must((await api.devicesGet(of(id))).error, 'error').error.code,
   interfaces: (query) => ok(api.interfacesList({ query })),
+  freePorts: (query) => ok(api.interfacesFree({ query })),
   explain: (id) => ok(api.devicesExplain(of(id))),
   events: (query) => ok(api.eventsList({ query })),
   acknowledge: (id) => ok(api.eventsAcknowledge(of(id))),

@@ -31,6 +31,7 @@ const table: Client = {
   missing: async (id) =>
     must((await client.GET('/api/devices/{id}', { params: of(id) })).error, 'error').error.code,
   interfaces: (query) => ok(client.GET('/api/interfaces', { params: { query } })),
+  freePorts: (query) => ok(client.GET('/api/interfaces/free', { params: { query } })),
   explain: (id) => ok(client.GET('/api/devices/{id}/explain', { params: of(id) })),
   events: (query) => ok(client.GET('/api/events', { params: { query } })),
   acknowledge: (id) => ok(client.POST('/api/events/{id}/acknowledge', { params: of(id) })),

@@ -45,6 +45,7 @@ const table: Client = {
     return answer.data.error.code;
   },
   interfaces: (query) => ok(api.interfacesList(query)),
+  freePorts: (query) => ok(api.interfacesFree(query)),
   explain: (id) => ok(api.devicesExplain(id)),
   events: (query) => ok(api.eventsList(query)),
   acknowledge: (id) => ok(api.eventsAcknowledge(id)),

@@ -40,17 +40,17 @@ const postgres = process.env.TEST_DATABASE_URL;
  */
 export const databases: [name: string, url: () => Promise<string | undefined>][] = [
   ['PGlite', async () => undefined],
-  ...(postgres ? [['PostgreSQL', () => emptyDatabase(postgres)] as (typeof databases)[number]] : []),
+  ...(postgres ? [['PostgreSQL', anyDatabase] as (typeof databases)[number]] : []),
 ];
 /** For what does not concern the database: PostgreSQL where there is one. Each statement is tried on both elsewhere. */
 export const oneDatabase = databases.slice(-1);
 
 /**
- * The same for one that a test starts by itself; a browser's tests took a quarter longer on the embedded one. A network of its own
- * does not reach PostgreSQL.
+ * Of `oneDatabase`; a browser's tests took a quarter longer on the embedded one. A network of its own does not reach PostgreSQL.
  */
-export const anyDatabase = async (): Promise<string | undefined> =>
-  postgres ? emptyDatabase(postgres) : undefined;
+export async function anyDatabase(): Promise<string | undefined> {
+  return postgres ? emptyDatabase(postgres) : undefined;
+}
 
 /** A database without anything in it: the server brings its schema. */
 async function emptyDatabase(server: string): Promise<string> {

@@ -6,7 +6,7 @@ import { demoSite } from '@rollcall/lab/demo';
 import { type LiveSite, startSite } from '@rollcall/lab/start';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anyDatabase, Installation } from '../system/harness.ts';
+import { Installation } from '../system/harness.ts';
 import type { Account } from './browser.ts';
 import { type BrowserName, isThere, TASK_MS, WALKED, Walker } from './walker.ts';
 import { startWorld, type World } from './world.ts';
@@ -266,7 +266,8 @@ describe.skipIf(walked.length === 0)('first-time walks in an empty installation'
     await lab?.stop();
   });
   const start = async (): Promise<Place> => {
-    const installation = await Installation.start({ databaseUrl: await anyDatabase() });
+    // The embedded database, as who tries it first has.
+    const installation = await Installation.start();
     stops.push(() => installation.stop());
     return {
       url: installation.server.url,

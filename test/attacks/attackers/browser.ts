@@ -53,6 +53,7 @@ export const attackInBrowser: Attacker = async (scene, { random, tally, until })
     if (heard === 'cut') continue;
     const { status, headers } = heard;
     const changes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method);
+    if (status === 101) tally.fault(`${what}: the collectors' door was opened`);
     if (changes && status < 400) tally.fault(`${what} was answered ${status}: it changed something`);
     if (headers['access-control-allow-origin'] !== undefined)
       tally.fault(`${what}: a page of another site may read the answer`);
@@ -117,7 +118,7 @@ const special = (random: Random): Sent =>
     () => ({
       method: 'POST',
       path: '/api/session',
-      body: JSON.stringify({ name: 'mallory', password: 'x' }),
+      body: JSON.stringify(VICTIM),
     }),
     () => ({ method: 'HEAD', path: '/api/stream' }),
     () => ({

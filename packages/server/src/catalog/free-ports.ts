@@ -1,4 +1,4 @@
-/** Ports that nothing is plugged in, over all devices: what somebody looks for who has a cable in hand. */
+/** Ports that had no link for long, over all devices: what somebody looks for who has a cable in hand. */
 import {
   type FREE_PORT_SORTS,
   type FreePort,
@@ -41,7 +41,7 @@ const FROM = `interfaces i JOIN devices d ON d.site_id = i.site_id AND d.id = i.
   LEFT JOIN device_facts f ON f.site_id = d.site_id AND f.device_id = d.id AND f."group" = 'interfaces'`;
 
 const COLUMNS = `i.id, i.site_id AS "siteId", s.name AS site, d.id AS "deviceId", d.name AS device, d.class, i.if_index AS "ifIndex",
-  i.name AS port, i.alias, i.speed_bps AS "speedBps", i.admin_status AS "adminStatus", i.oper_status AS "operStatus",
+  i.name AS port, i.alias, nullif(i.speed_bps, 0) AS "speedBps", i.admin_status AS "adminStatus", i.oper_status AS "operStatus",
   ${NOT_UP_SINCE} AS "unusedSince", ${READ_AT} AS "readAt",
   CASE WHEN i.last_up_at IS NOT NULL THEN 'wentDown' WHEN i.last_change < i.first_seen THEN 'unchanged' ELSE 'neverUp' END AS reason`;
 

@@ -105,13 +105,17 @@ const byAddress = (p: Parameters, text: string, scope: Scope): string[] =>
       ]
     : [];
 
-/** Those that had exactly this IP address, by themselves: 10.0.0.1 also begins 10.0.0.10 and a hundred more. */
+/**
+ * Those that had exactly this IP address, who has it now first, by themselves: 10.0.0.1 also begins 10.0.0.10 and a hundred
+ * more, and an address of DHCP has had many.
+ */
 function byWholeAddress(p: Parameters, text: string, scope: Scope): string[] {
   const address = canonicalAddress(text);
   if (address === null) return [];
   return [
-    `(SELECT e.site_id, e.mac, 0 FROM endpoints e WHERE e.address <> '' AND e.address = ${p.add(address)}::text
-        AND ${inScope(p, 'e.site_id', scope)} LIMIT ${CANDIDATE_INTERVALS})`,
+    `(SELECT e.site_id, e.mac, CASE WHEN e.until IS NULL THEN -1 ELSE 0 END FROM endpoints e
+        WHERE e.address <> '' AND e.address = ${p.add(address)}::text AND ${inScope(p, 'e.site_id', scope)}
+        ORDER BY e.until DESC NULLS FIRST LIMIT ${CANDIDATE_INTERVALS})`,
   ];
 }
 

@@ -1,11 +1,15 @@
 import { CaseStatus, EventStatus } from '@rollcall/shared/model';
 import type { Change } from '../changes.ts';
+import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { refreshCases } from './cases/cases.ts';
 import { type ClosedEvent, lockIncidents } from './conditions/store.ts';
 import { ascendingIds } from './ids.ts';
 
-/** One scan: a ping told of an address before its agent said whose it is. */
+/**
+ * A record that a scan made, merged within this time, is told neither as new nor as merged: a ping told of an address before its
+ * agent said whose it is.
+ */
 const BRIEF_MS = 10 * 60_000;
 
 /**
@@ -29,10 +33,10 @@ export async function followMerges(
   const params = [siteId, JSON.stringify(pairs)];
   const PAIRS = 'jsonb_to_recordset($2::jsonb) AS p("from" uuid, "into" uuid, at timestamptz)';
   // A second address that was taken for a device of its own for a moment was never new.
-  const unsaid = await sql.query<{ id: string; since: Date }>(
+  const unsaid = await sql.query<{ eventId: string; id: string; since: Date; isOfScan: boolean }>(
     `DELETE FROM events e USING ${PAIRS}
      WHERE e.site_id = $1::uuid AND e.device_id = p."from" AND e.kind = 'device.new' AND e.case_id IS NULL
-     RETURNING e.device_id AS id, e.first_seen AS since`,
+     RETURNING e.id AS "eventId", e.device_id AS id, e.first_seen AS since, e.collector_id IS NOT NULL AS "isOfScan"`,
     params,
   );
   const closed = await sql.query<ClosedEvent>(
@@ -55,7 +59,14 @@ export async function followMerges(
     params,
   );
   await refreshCases(sql, siteId, { joined: new Set(), closed }, now, ascendingIds(now));
-  const brief = new Map(unsaid.map(({ id, since }) => [id, since.getTime() + BRIEF_MS]));
+  await announce(sql, siteId, 'event', [
+    ...unsaid.map(({ eventId }) => eventId),
+    ...closed.map(({ id }) => id),
+  ]);
+  // What a person added, people know.
+  const brief = new Map(
+    unsaid.flatMap(({ id, since, isOfScan }) => (isOfScan ? [[id, since.getTime() + BRIEF_MS]] : [])),
+  );
   return changes.filter(
     (change) =>
       change.kind !== 'device.merged' ||

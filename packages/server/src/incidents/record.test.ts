@@ -701,13 +701,15 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
   });
 
   it.each([
-    ['neither of which is told where a scan made the record itself', 2, 'c1', []],
-    ['which is told of a record that people have seen', 60, 'c1', ['device.merged']],
-    ['which is told where a person did it', 2, null, ['device.merged']],
-  ])('a record came and was merged, %s', async (_what, minutes, by, kinds) => {
+    ['neither of which is told where a scan made the record itself', 2, 'c1', 'c1', []],
+    ['which is told of a record that people have seen', 60, 'c1', 'c1', ['device.merged']],
+    ['which is told of a record that a person added', 2, null, 'c1', ['device.merged']],
+    ['which is told where a person did it', 2, 'c1', null, ['device.merged']],
+  ])('a record came and was merged, %s', async (_what, minutes, madeBy, by, kinds) => {
     await network(['h2', '10.0.0.9']);
     await tell({
       ...about('10.0.0.9'),
+      collectorId: madeBy && uuidv7(),
       kind: 'device.new',
       before: {},
       after: { name: '10.0.0.9', address: '10.0.0.9', class: 'unknown', vendor: null, model: null },

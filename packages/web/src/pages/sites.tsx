@@ -52,7 +52,7 @@ const FIELDS: Record<Setting, { short: string; unit?: string; label: string; des
   caseWindowSeconds: {
     short: 'case window',
     unit: 's',
-    label: 'Time to gather a case, s',
+    label: 'Case window, s',
     description: 'Linked devices that go down within this time share a case',
   },
   caseReopenSeconds: {

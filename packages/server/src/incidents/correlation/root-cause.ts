@@ -27,7 +27,8 @@ export interface RootCause {
  * Device → what explains it, for every device that is down only because another is. Of devices that are down and linked,
  * those with a link to one that answered since can be reached from there and are roots; the others lie behind the
  * nearest root. Where nothing around them is up, those that dead routers cut off are roots, for what is linked to them and
- * known to be nowhere nearer; of the others the one with the most links. A root that routers cut off lies behind the
+ * known to be nowhere nearer; of the others the one with the most links, those to what has not answered since
+ * included. A root that routers cut off lies behind the
  * nearest of them, or behind what explains that one.
  */
 export function rootCauses(

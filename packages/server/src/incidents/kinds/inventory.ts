@@ -212,7 +212,8 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'device.merged': {
-    about: 'Two records proved to be one device.',
+    about:
+      'Two records proved to be one device. Of one that a scan made less than 10 minutes before, neither this nor `device.new` is told.',
     severity: Severity.info,
     source: 'discovery',
     opens: {

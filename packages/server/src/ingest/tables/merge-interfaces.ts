@@ -152,11 +152,9 @@ function next(
     adminStatus: state(row.adminStatus, before?.adminStatus),
     operStatus,
     lastChange,
-    lastUpAt: lastUp(
-      before,
-      operStatus,
-      lastChange === before?.lastChange ? table.at : (lastChange ?? table.at),
-    ),
+    lastUpAt:
+      upBetween(before, { operStatus, lastChange }, table.bootedAt) ??
+      lastUp(before, operStatus, lastChange === before?.lastChange ? table.at : (lastChange ?? table.at)),
     vlan: before?.vlan ?? null,
     duplex: before?.duplex ?? null,
     stp: row.stp === undefined ? (before?.stp ?? null) : row.stp,
@@ -167,6 +165,21 @@ function next(
     lastSeen: older ? before.lastSeen : table.at,
     goneAt: null,
   };
+}
+
+/**
+ * When an interface was up last that both readings found down: its state changed since the one before, and not by a restart, at
+ * which the state of every port changes.
+ */
+export function upBetween(
+  before: Pick<InterfaceRecord, 'operStatus' | 'lastChange'> | undefined,
+  now: Pick<InterfaceRecord, 'operStatus' | 'lastChange'>,
+  bootedAt: number | null,
+): number | null {
+  if (!before || before.operStatus === UP || now.operStatus === UP) return null;
+  if (before.lastChange === null || now.lastChange === null || bootedAt === null) return null;
+  const isLater = now.lastChange > Math.max(before.lastChange, bootedAt + CHANGE_TOLERANCE_MS);
+  return isLater ? now.lastChange : null;
 }
 
 /** When an interface was up last, where it went down by `at`. */

@@ -91,7 +91,7 @@ export function ChangeText({
     after: unknown;
   };
 }) {
-  if (change.kind === 'device.new') return newDeviceText(change.device, change.message);
+  if (change.kind === 'device.new') return eventText({ device: null, ...change });
   const named = change.kind === 'device.changed' || change.kind === 'interface.changed';
   return (
     <>

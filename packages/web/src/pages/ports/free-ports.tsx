@@ -85,7 +85,7 @@ const COLUMNS: readonly Column<FreePort>[] = [
   { id: 'site', title: 'Site', width: 'minmax(80px, 0.6fr)' },
 ];
 
-/** Where there is room for a cable: ports of all devices that were not used for long. */
+/** Ports of all devices that had no link for long. */
 export function FreePorts() {
   const { search, change } = useUrlState('/free-ports');
   const shown = { ...search, unusedDays: search.unusedDays ?? String(FREE_DAYS) };
@@ -117,8 +117,8 @@ export function FreePorts() {
           onSort={(sort) => change({ sort })}
           empty={
             <Empty title="No port is free">
-              Ports that are down, were not up for {plural(Number(shown.unusedDays), 'day')}, and were read
-              within two weeks.
+              Listed are ports that had no link for {plural(Number(shown.unusedDays), 'day')} and were read
+              within two weeks. Ports that are known for a shorter time are not.
             </Empty>
           }
         />
