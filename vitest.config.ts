@@ -41,6 +41,7 @@ export default defineConfig({
         [
           'packages/server/src/{ingest,incidents,catalog}/**/*.test.ts',
           'packages/server/src/platform/db/backup.test.ts',
+          'packages/server/src/{backlog,service/retention}.test.ts',
         ],
         together,
       ),

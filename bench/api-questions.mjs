@@ -121,6 +121,9 @@ export function questionsOf(size, sites) {
 
     ...first('endpoints', () => '/api/endpoints'),
     ...first('endpoint', () => `/api/endpoints/${mac()}`),
+    ...filter('endpoints search=name', () => `/api/endpoints?search=host-${pick(stations)}.`),
+    ...first('search name of an endpoint', () => `/api/search?q=host-${pick(stations)}.`),
+    ...first('search name of every endpoint', () => '/api/search?q=example.net'),
     ...first('search MAC with colons', () => `/api/search?q=${mac()}`),
     ...first('search MAC of Cisco', () => `/api/search?q=${dotted(mac())}`),
     ...first('search MAC of Windows', () => `/api/search?q=${mac().replaceAll(':', '-').toUpperCase()}`),
@@ -130,7 +133,7 @@ export function questionsOf(size, sites) {
     ...first('search middle of a MAC', () => `/api/search?q=${digitsOf(mac()).slice(5, 11)}`),
     ...first('search 4 digits of a MAC', () => `/api/search?q=${digitsOf(mac()).slice(7, 11)}`),
     ...first('search 4 digits of every MAC', () => '/api/search?q=1b54'),
-    ...first('search 4 digits across octets', () => `/api/search?q=b54${digitsOf(mac()).slice(6, 7)}`),
+    ...first('search 5 digits across octets', () => `/api/search?q=b54${digitsOf(mac()).slice(6, 8)}`),
     ...first('search 8 digits of a MAC', () => `/api/search?q=${digitsOf(mac()).slice(3, 11)}`),
     ...first('search IP of a device', () => `/api/search?q=${address()}`),
     ...first('search IP of an endpoint', () => `/api/search?q=${fleetEndpointAddress(pick(stations))}`),

@@ -18,6 +18,29 @@ security collector 15
 # `check.sh units`: no packages needed.
 [ "${1:-}" != units ] || exit $failed
 
+# billed ARTEFACT WHAT PURL: the bill of materials beside it names a package whose purl starts so.
+billed() {
+  local bill=${1%.*}.cdx.json
+  { [ -e "$bill" ] && grep -q "\"purl\": \"$3" "$bill"; } || complain "$1 has no bill of materials that names $2: $bill"
+}
+# An image has what its package has, and the Debian packages of its base.
+images() {
+  local image
+  for image in "$1"/rollcall-*.image.tar; do
+    [ -e "$image" ] || continue
+    billed "$image" Node pkg:npm/node-linux-
+    billed "$image" 'Debian packages' pkg:deb/
+  done
+}
+# `check.sh images FOLDER`: the images of both products, that are there alone.
+if [ "${1:-}" = images ]; then
+  for product in server collector; do
+    compgen -G "$2/rollcall-${product}_*.image.tar" >/dev/null || complain "no image of the $product in $2"
+  done
+  images "$2"
+  exit $failed
+fi
+
 # Machine code in a package is for its architecture, Node's among it: a foreign one would fail on the site's host only.
 machine_code() {
   local tree machine file found=0
@@ -36,11 +59,8 @@ machine_code() {
 
 packages=(dist/rollcall-*.deb)
 [ -e "${packages[0]}" ] || complain 'no packages in dist/: npm run package'
-for artefact in "${packages[@]}" dist/rollcall-*.image.tar; do
-  [ -e "$artefact" ] || continue
-  bill=${artefact%.*}.cdx.json
-  { [ -e "$bill" ] && grep -q '"purl": "pkg:npm/node-linux-' "$bill"; } || complain "$artefact has no bill of materials that names Node: $bill"
-done
+for package in "${packages[@]}"; do billed "$package" Node pkg:npm/node-linux-; done
+images dist
 for package in "${packages[@]}"; do
   size=$(stat -c %s "$package")
   [ "$size" -le 60000000 ] || complain "$package has $size bytes, more than 60 MB"

@@ -3,6 +3,7 @@
 import './usage.mjs';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { bin, bootstrap, root, run } from './bootstrap.mjs';
 import { timesTable } from './times.mjs';
 
@@ -31,7 +32,7 @@ function between(path, name, text) {
   return page.replace(marks, (_all, begin, end) => `${begin}\n${text}\n${end}`);
 }
 
-const check = process.argv.includes('--check');
+const check = parseArgs({ options: { check: { type: 'boolean' } } }).values.check;
 bootstrap();
 run(bin('tsc'), ['-b', 'packages/server']);
 let stale = false;

@@ -1,6 +1,6 @@
 // npm run test:all [-- OPTIONS]: everything that guards the project, one step after the other, each with its time. It
 // starts a PostgreSQL of its own in a temporary folder. What the steps need and this machine lacks is said at once. A
-// step that fails does not end the run: the others are tried, too.
+// step that fails does not end the run: the others are tried, too, and the end of its output is told again at the end.
 //
 //   --list             the steps, and what each needs
 //   --only NAME,NAME   these only
@@ -9,9 +9,18 @@
 import './usage.mjs';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { bin, bootstrap, root } from './bootstrap.mjs';
 
@@ -50,6 +59,10 @@ const DEBIAN = {
   podman: 'podman',
   buildah: 'buildah',
   runc: 'runc',
+  'podman-compose': 'podman-compose',
+  netavark: '/usr/lib/podman/netavark',
+  'aardvark-dns': '/usr/lib/podman/aardvark-dns',
+  iptables: 'iptables',
   'util-linux': 'nsenter',
   caddy: 'caddy',
   'nginx-light': 'nginx',
@@ -136,6 +149,10 @@ const STEPS = [
     needs: [
       'root',
       'podman',
+      'podman-compose',
+      'netavark',
+      'aardvark-dns',
+      'iptables',
       'buildah',
       'runc',
       'debootstrap',
@@ -264,48 +281,57 @@ function refuse(why) {
 }
 
 /** 0, or why it failed. */
-async function runStep({ run, env = {} }, shared, output = 'inherit') {
+async function runStep({ run, env = {} }, shared, log, isTold) {
   for (const command of run) {
     const failure =
-      typeof command === 'function' ? command() : await runProgram(command, { ...shared, ...env }, output);
+      typeof command === 'function'
+        ? command()
+        : await runProgram(command, { ...shared, ...env }, log, isTold);
     if (failure !== 0) return failure;
   }
   return 0;
 }
 
-async function runProgram([program, words], env, output) {
+async function runProgram([program, words], env, log, isTold) {
   const child = spawn(program, words, {
     cwd: root,
-    stdio: ['ignore', output, output],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   });
+  for (const output of [child.stdout, child.stderr])
+    output.on('data', (data) => {
+      appendFileSync(log, data);
+      if (isTold) process.stdout.write(data);
+    });
   try {
     const [status, signal] = await once(child, 'exit');
+    // What it wrote last; not its end, as what a test left running may hold the output open.
+    await sleep(500);
+    for (const output of [child.stdout, child.stderr]) output.destroy();
     return status ?? signal;
   } catch (error) {
     return error.message;
   }
 }
 
-/** Starts a step whose output is kept in a file; the answer waits for its end and tells it. */
+/** Starts a step whose output is told when it has ended. */
 function startBeside(step, shared) {
-  const file = join(tmpdir(), `rollcall-${step.name}-${process.pid}.log`);
-  const output = openSync(file, 'w');
-  const result = timed(step, shared, output);
+  const result = timed(step, shared, false);
   return async () => {
-    const ended = await result;
-    closeSync(output);
-    process.stdout.write(`\n── ${step.name}: ${step.why} ──\n${readFileSync(file, 'utf8')}`);
-    rmSync(file);
-    return ended;
+    const failure = await result;
+    process.stdout.write(`\n── ${step.name}: ${step.why} ──\n${readFileSync(logOf(step), 'utf8')}`);
+    return failure;
   };
 }
 
-async function timed(step, shared, output) {
+async function timed(step, shared, isTold = true) {
   const start = Date.now();
-  const failure = await runStep(step, shared, output);
+  writeFileSync(logOf(step), '');
+  const failure = await runStep(step, shared, logOf(step), isTold);
   times.push(`${step.name} ${Math.round((Date.now() - start) / 1000)} s`);
-  if (failure !== 0) process.stderr.write(`rollcall: ${step.name} failed (${failure})\n`);
+  if (failure === 0) return 0;
+  failed.push({ ...step, failure });
+  process.stderr.write(`rollcall: ${step.name} failed (${failure})\n`);
   return failure;
 }
 
@@ -323,6 +349,8 @@ const postgres = postgresPrograms() ? await Postgres.create({ durable: false }) 
 const shared = postgres ? { TEST_DATABASE_URL: postgres.url() } : {};
 const times = [];
 const failed = [];
+const logs = mkdtempSync(join(tmpdir(), 'rollcall-test-all-'));
+const logOf = ({ name }) => join(logs, name);
 /** Those of `beside` that are chosen. */
 const row = ({ beside = [] }) => steps.filter(({ name }) => beside.includes(name)).map(({ name }) => name);
 const running = new Map();
@@ -330,13 +358,20 @@ for (const step of steps) {
   if (row(step).length > 0) continue;
   for (const other of steps) if (row(other)[0] === step.name) running.set(other, startBeside(other, shared));
   process.stdout.write(`\n── ${step.name}: ${step.why} ──\n`);
-  if ((await timed(step, shared)) !== 0) failed.push(step.name);
-  for (const [other, end] of running)
-    if (row(other).at(-1) === step.name && (await end()) !== 0) failed.push(other.name);
+  await timed(step, shared);
+  for (const [other, end] of running) if (row(other).at(-1) === step.name) await end();
   // Without what it builds the others fail for that alone; apart from that one run tells all that is wrong.
-  if (failed.includes('build')) break;
+  if (failed.some(({ name }) => name === 'build')) break;
 }
 await postgres?.destroy();
+// Whoever reads only the end of a long output sees what failed, and why.
+for (const step of failed) {
+  const lines = readFileSync(logOf(step), 'utf8').trimEnd().split('\n');
+  process.stdout.write(
+    `\n── ${step.name}: how it ended (${step.failure}) ──\n${lines.slice(-60).join('\n')}\n`,
+  );
+}
+rmSync(logs, { recursive: true });
 process.stdout.write(`\n${times.join(' · ')}\n`);
-if (failed.length > 0) process.stdout.write(`failed: ${failed.join(', ')}\n`);
+if (failed.length > 0) process.stdout.write(`failed: ${failed.map(({ name }) => name).join(', ')}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -29,6 +29,30 @@ describe('notices of what packages carry of others', () => {
     expect(text).toContain('b-dual 1.2.3 ((GPL-2.0 OR ISC))\n\nor\n\nbeside\n');
     expect(text).toMatch(/@c\/bare 1\.2\.3 \(MIT\)\n\nMIT License\s+Copyright \(c\) Bob/);
     expect(text.match(/a-mit 1\.2\.3/g), 'once').toHaveLength(1);
+  });
+
+  it('hold the licences of what a package has compiled in', () => {
+    const [lmdb, pglite] = ['lmdb', '@electric-sql/pglite'].map((name) =>
+      realpathSync(
+        join(
+          import.meta.dirname,
+          `../packages/${name === 'lmdb' ? 'collector' : 'server'}/node_modules`,
+          name,
+        ),
+      ),
+    );
+    const components = componentsOf([lmdb, pglite]);
+    const text = noticesOf(components);
+    expect(components.map(({ license }: { license: string }) => license)).toEqual([
+      'Apache-2.0 AND PostgreSQL',
+      'MIT AND OLDAP-2.8 AND BSD-2-Clause',
+    ]);
+    for (const words of [
+      'The OpenLDAP Public License',
+      'Yann Collet',
+      'The PostgreSQL Global Development Group',
+    ])
+      expect(text).toContain(words);
   });
 
   it('hold each text of a licence that names several, where the package brings none', () => {

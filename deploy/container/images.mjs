@@ -8,6 +8,7 @@
 //   --only LIST     server,collector (both)
 //   --base IMAGE    what they stand on: any image with glibc and a shell (docker.io/library/debian:bookworm-slim)
 //   --keep          leaves them in this machine's image store, as localhost/rollcall-…:VERSION, and writes no file
+//   --out FOLDER    another folder than dist/ for the images
 import '../../scripts/usage.mjs';
 import { execFileSync } from 'node:child_process';
 import {
@@ -32,6 +33,7 @@ const { values: flags } = parseArgs({
     only: { type: 'string', default: 'server,collector' },
     base: { type: 'string' },
     keep: { type: 'boolean', default: false },
+    out: { type: 'string', default: join(root, 'dist') },
   },
 });
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -73,7 +75,7 @@ function makeImage(product, architecture, deb) {
       ...['--file', join(here, `${product}.Containerfile`), context],
     );
     if (flags.keep) return console.log(name);
-    const file = join(root, 'dist', `rollcall-${product}_${version}_${architecture}.image.tar`);
+    const file = join(flags.out, `rollcall-${product}_${version}_${architecture}.image.tar`);
     rmSync(file, { force: true });
     buildah('push', '--quiet', name, `docker-archive:${file}:${name}`);
     const [, system] = /^ID=(.*)$/m.exec(fileIn(file, 'usr/lib/os-release') ?? '') ?? [];

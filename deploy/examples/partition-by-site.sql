@@ -14,7 +14,7 @@ DO $$
 DECLARE
   parts CONSTANT int := 16;
   grows CONSTANT text[] := ARRAY['devices', 'sightings', 'evidence', 'device_addresses', 'device_facts', 'walk_parts', 'interfaces',
-    'entities', 'neighbours', 'endpoints', 'endpoint_macs', 'endpoint_changes', 'samples', 'sample_chunks', 'baselines', 'traffic_baselines', 'sensors', 'monitoring_history', 'events', 'event_charts', 'cases', 'case_activity', 'conditions'];
+    'entities', 'neighbours', 'endpoints', 'endpoint_macs', 'endpoint_changes', 'samples', 'sample_chunks', 'baselines', 'traffic_baselines', 'sensors', 'monitoring_history', 'backlog_history', 'merged_devices', 'events', 'event_charts', 'cases', 'case_activity', 'conditions'];
   t text;
   storage text;
   -- To be made again, in this order, after the plain tables are gone.

@@ -4,22 +4,26 @@ import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { build } from 'esbuild';
 import { root } from '../../scripts/bootstrap.mjs';
+import { loadedNames } from './loaded.mjs';
 
 /**
  * Modules of ours find rules, migrations and so on from where they stand in the checkout: in the bundle they still do.
  * And they use zod by its parts, so that the bundle has only those: loading all of it takes longer than many a command.
+ * @param loaded where the names are noted that they load by createRequire
  */
-const asBundled = {
+const asBundled = (loaded) => ({
   name: 'as bundled',
   setup: ({ onLoad }) =>
     onLoad({ filter: /packages\/[^/]+\/dist\/.*\.js$/ }, ({ path }) => {
       const place = JSON.stringify(relative(root, path).split(sep).join('/'));
-      const contents = readFileSync(path, 'utf8')
+      const source = readFileSync(path, 'utf8');
+      for (const name of loadedNames(source, path)) loaded.push({ name, how: 'require' });
+      const contents = source
         .replaceAll('import.meta.url', `new URL(${place}, ROLLCALL_HOME).href`)
         .replace("import { z } from 'zod';", "import * as z from 'zod';");
       return { contents, loader: 'js' };
     }),
-};
+});
 
 /** CommonJS wants `require`; names that no module uses. A thread's program stands as deep as in the checkout. */
 const BANNER = `import { createRequire as rollcallRequire } from 'node:module';
@@ -29,9 +33,10 @@ const ROLLCALL_HOME = new URL('./', import.meta.url.replace(/packages\\/[^/]+\\/
 /**
  * @param entries file below `home`, without its ending → what it is made of
  * @param beside packages that stay outside, in node_modules beside the bundle
- * @returns folders of the packages of others that are in it
+ * @returns folders of the packages of others that are in it, and the names that it loads from outside
  */
 export async function bundle({ entries, beside, home }) {
+  const loaded = [];
   const { warnings, metafile } = await build({
     entryPoints: entries,
     absWorkingDir: root,
@@ -44,7 +49,7 @@ export async function bundle({ entries, beside, home }) {
     target: 'node24',
     external: beside.flatMap((name) => [name, `${name}/*`]),
     banner: { js: BANNER },
-    plugins: [asBundled],
+    plugins: [asBundled(loaded)],
     // Licences stand in THIRD-PARTY-NOTICES.txt: notices.mjs.
     legalComments: 'none',
     metafile: true,
@@ -54,10 +59,12 @@ export async function bundle({ entries, beside, home }) {
     logLevel: 'error',
   });
   if (warnings.length > 0) throw new Error(`esbuild warns: ${JSON.stringify(warnings)}`);
-  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
-  return foldersOf(
-    inputs.flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [join(root, file)] : [])),
-  );
+  const outputs = Object.values(metafile.outputs);
+  for (const { path, kind, external } of outputs.flatMap(({ imports }) => imports))
+    if (external) loaded.push({ name: path, how: kind.startsWith('require') ? 'require' : 'import' });
+  const inputs = outputs.flatMap((output) => Object.entries(output.inputs));
+  const files = inputs.flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [join(root, file)] : []));
+  return { folders: foldersOf(files), loaded };
 }
 
 /** Folders of the packages that files are of; files of ours are of none. */

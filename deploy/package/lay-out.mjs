@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { root } from '../../scripts/bootstrap.mjs';
 import { bundle } from './bundle.mjs';
+import { followAll } from './loaded.mjs';
 import { componentsOf, noticesOf } from './notices.mjs';
 import { copyPackages, fetchNode, fetchPackage } from './vendor.mjs';
 
@@ -62,11 +63,12 @@ export async function layOut({ product, architecture, version }, tree) {
   const threadFiles = threads.map((name) => join(from, 'dist', name));
   const entries = [['main', join(from, 'dist/main')], ...threadFiles.map((file) => [file, file])];
   const sources = Object.fromEntries(entries.map(([file, source]) => [file, join(root, `${source}.js`)]));
-  const bundled = await bundle({ entries: sources, beside: packages, home });
+  const { folders: bundled, loaded } = await bundle({ entries: sources, beside: packages, home });
   for (const folder of data) cpSync(join(root, folder), join(home, folder), { recursive: true });
   const copied = copyPackages(packages, withOwn(join(root, from)), join(home, 'node_modules'), arch);
   const fetched = [await fetchNode(arch, join(home, 'bin/node'))];
   for (const name of native(arch)) fetched.push(await fetchPackage(name, join(home, 'node_modules', name)));
+  await followAll(loaded, home);
   const page = data.some((folder) => folder.startsWith('packages/web/')) ? packagesOfWeb() : [];
   const components = componentsOf([...bundled, ...copied, ...fetched, ...page]);
   writeFileSync(join(home, 'THIRD-PARTY-NOTICES.txt'), noticesOf(components));

@@ -9,8 +9,20 @@ import satisfies from 'spdx-satisfies';
 /** They ask for their text to go along, and for no more: what links against them stays under its own licence. */
 const ACCEPTED = [
   ...['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'CC0-1.0', 'ISC', 'MIT'],
-  ...['MIT-0', 'OFL-1.1', 'PostgreSQL', 'Unlicense'],
+  ...['MIT-0', 'OFL-1.1', 'OLDAP-2.8', 'PostgreSQL', 'Unlicense'],
 ];
+/** What packages have compiled in, of which their package.json says nothing: its licences, and where their texts stand. */
+const COMPILED_IN = {
+  lmdb: {
+    license: 'OLDAP-2.8 AND BSD-2-Clause',
+    texts: [
+      ...['LICENSE', 'COPYRIGHT'].map((file) => `dependencies/lmdb/libraries/liblmdb/${file}`),
+      'dependencies/lz4/lib/LICENSE',
+    ],
+  },
+  // No text of it comes along.
+  '@electric-sql/pglite': { license: 'PostgreSQL' },
+};
 const TEXTS = /^(licen[cs]e|copying|notice)/i;
 
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
@@ -26,9 +38,12 @@ export function componentsOf(folders) {
   const refused = [];
   for (const folder of folders) {
     const about = readJson(join(folder, 'package.json'));
-    const { name, version, license } = about;
+    const { name, version } = about;
+    const within = COMPILED_IN[name];
+    const license = within && about.license ? `${about.license} AND ${within.license}` : about.license;
+    const texts = () => [textOf(folder, about), ...(within ? [textWithin(folder, within)] : [])].join('\n\n');
     if (!isAccepted(license)) refused.push(`${name} ${version}: ${license ?? 'no licence'}`);
-    else found.set(`${name}@${version}`, { name, version, license, text: textOf(folder, about) });
+    else found.set(`${name}@${version}`, { name, version, license, text: texts() });
   }
   if (refused.length > 0)
     throw new Error(`licences that nobody accepted (deploy/package/notices.mjs): ${refused.join('; ')}`);
@@ -43,6 +58,9 @@ function isAccepted(license) {
     return false;
   }
 }
+
+const textWithin = (folder, { license, texts }) =>
+  texts?.map((file) => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n') ?? standardText(license);
 
 /** The texts that a package brings; where it brings none, that of its licence with its author. */
 function textOf(folder, about) {

@@ -24,7 +24,7 @@ const POURED = new Set(
   (
     'audit cases case_activity case_outbox collectors collector_streams conditions connection_history dead_letters ' +
     'devices device_addresses device_facts device_tally event_tally endpoint_tally events evidence identity_decisions sightings ' +
-    'monitoring_history deliveries samples sample_chunks sensors'
+    'monitoring_history backlog_history merged_devices deliveries samples sample_chunks sensors'
   ).split(' '),
 );
 
@@ -110,7 +110,10 @@ class Run {
     await db.query(`CREATE TRIGGER stays BEFORE INSERT OR UPDATE ON deliveries
       FOR EACH ROW EXECUTE FUNCTION stays()`);
     const foreign = await furnish(world, south);
-    await server.api('PATCH', `/api/sites/${north}`, { allowLoopback: true, settings: { snmpPort } });
+    await server.api('PATCH', `/api/sites/${north}`, {
+      allowLoopback: true,
+      settings: { snmpPort, watchNamesSeconds: 0 },
+    });
     await server.api('POST', '/api/credentials', credential('public', north));
     const tokens: string[] = [];
     for (const role of ['operator', 'admin', 'viewer'] as const)

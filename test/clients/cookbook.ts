@@ -113,7 +113,10 @@ export interface Client {
     class: 'pdu';
     tags: string[];
   }): Promise<Item<Named>>;
-  importDevices(body: { csv: string; dryRun: boolean }): Promise<Item<{ rows: object[] }>>;
+  importDevices(body: {
+    csv: string;
+    dryRun: boolean;
+  }): Promise<Item<{ rows: { changes: { column: string }[] }[] }>>;
   scan(body: { targets: string; profile: string; site: string }, headers: Sent): Promise<{ scanId: string }>;
   scanState(scanId: string): Promise<Item<{ status: string }>>;
   scanAddresses(scanId: string, query: { pageSize: number }): Promise<List<object>>;
@@ -183,8 +186,8 @@ export async function cook(client: Client): Promise<void> {
   const tagged = await client.devices({ tag: ['hall-2'], field: ['Rack:A-17'] });
   const pdu = { site, address: '10.77.9.7', name: 'pdu-7', class: 'pdu', tags: ['hall-2', 'power'] } as const;
   const added = (await client.addDevice({ ...pdu, tags: [...pdu.tags] })).data.name;
-  const changes = `site,address,name,Rack\n${site},10.77.9.7,pdu-8,A-17\n`;
-  const imported = (await client.importDevices({ csv: changes, dryRun: true })).data.rows;
+  const changes = `site,address,name,field:Rack\n${site},10.77.9.7,pdu-8,A-17\n`;
+  const [row] = (await client.importDevices({ csv: changes, dryRun: true })).data.rows;
 
   const wanted = { targets, profile: 'standard', site };
   const key = { 'Idempotency-Key': 'nightly-2026-11-21' };
@@ -224,7 +227,7 @@ export async function cook(client: Client): Promise<void> {
       name,
       tagged: tagged.totalCount,
       added,
-      imported: imported.length,
+      imported: row?.changes.map(({ column }) => column),
     },
     ...{ csv: csv.split('\r\n').length, open: open.length, again, before, after },
     ...{ mine: mine.totalCount, byNumber: byNumber.data[0]?.id === id, stream: first !== undefined },

@@ -45,7 +45,7 @@ connected = seconds(asked["connected"])
 answer = {}
 for device in asked["devices"]:
     planned = seconds([w["span"] for w in asked["windows"] if w["devices"] is None or device["id"] in w["devices"]])
-    seen = seconds(device["monitored"]) & connected & (ALL ^ planned)
+    seen = (seconds(device["monitored"]) & connected | seconds(device["backlog"])) & (ALL ^ planned)
     down = times(("device.down", "device.unreachable"), "deviceId", device["id"])
     silent = times(("snmp.unreachable", "snmp.auth-failed"), "deviceId", device["id"]) & (ALL ^ down)
     things = [(device["id"], seen, down)]

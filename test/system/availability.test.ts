@@ -63,6 +63,8 @@ describe.skipIf(!python).each(databases)('a month of availability on %s', (_name
       [(from - 9 * DAY_S) * 1000, (from + random.whole(1, 20) * DAY_S) * 1000 + 500],
       [(from + random.whole(20, 25) * DAY_S) * 1000 + 999, null],
     ] as [number, number | null][],
+    /** Measured while the collector was cut off. */
+    backlog: Array.from({ length: 3 }, () => span(7200)),
     interfaces: Array.from({ length: PORTS }, (_, i) => ({
       id: uuidv7(),
       there: [i === 0 ? (from - DAY_S) * 1000 : moment(), null] as [number, number | null],
@@ -108,6 +110,15 @@ describe.skipIf(!python).each(databases)('a month of availability on %s', (_name
           device_id: id,
           since: time(since),
           until: time(until),
+        })),
+      ),
+    );
+    await insert(
+      db,
+      'backlog_history',
+      devices.flatMap(({ id, backlog }) =>
+        backlog.map(([since, until]) => ({
+          ...{ ...own, device_id: id, since: time(since), until: time(until) },
         })),
       ),
     );
@@ -170,6 +181,7 @@ describe.skipIf(!python).each(databases)('a month of availability on %s', (_name
       devices: devices.map((device) => ({
         ...device,
         monitored: device.monitored.map(whole),
+        backlog: device.backlog.map(whole),
         interfaces: device.interfaces.map((port) => ({ ...port, there: whole(port.there) })),
       })),
     };

@@ -128,7 +128,8 @@ describe('clients generated from docs/openapi.json', () => {
     );
     expect(RECIPES.filter((recipe) => !answered.has(recipe))).toEqual([]);
     expect(told).toEqual({
-      ...{ me: env.NAME, monitored: 0, name: expect.any(String), tagged: 2, added: 'pdu-7', imported: 1 },
+      ...{ me: env.NAME, monitored: 0, name: expect.any(String), tagged: 2, added: 'pdu-7' },
+      ...{ imported: ['name', 'field:Rack'] },
       ...{ csv: 4, open: 3, again: true, before: 'queued', after: 'cancelled' },
       ...{ mine: 1, byNumber: true, stream: true, networks: ['10.77.0.0/16', '10.78.0.0/16'] },
       ...{ notModified: 304, inventory: expect.arrayContaining(['_meta']), missing: 'not_found' },

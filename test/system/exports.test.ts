@@ -45,7 +45,7 @@ function boxOf(at: number): Box {
     name,
     product,
     access,
-    addresses: { [port]: `${address}/16` },
+    addresses: { [port]: `${address}/32` },
     location: at === 1 ? HOSTILE : 'Hall 2',
   };
 }

@@ -136,7 +136,8 @@ export class Installation {
       allowLoopback: true,
       networks: [],
       exclude: [],
-      settings: { snmpPort, monitorFound: 'none' },
+      // Nobody outside of this host is asked.
+      settings: { snmpPort, watchNamesSeconds: 0, monitorFound: 'none' },
     });
     for (const credential of credentials) {
       await this.api('POST', '/api/credentials', {
@@ -194,7 +195,7 @@ export class Installation {
   }
 
   /** Waits until a collector is online, or is not. */
-  async online(name: string, wanted: boolean, withinMs = 60_000): Promise<void> {
+  async online(name: string, wanted: boolean, withinMs = 120_000): Promise<void> {
     await until(withinMs, `${name} ${wanted ? 'online' : 'offline'}`, async () => {
       const { data } = await this.api<{ name: string; online: boolean }[]>(
         'GET',
@@ -205,7 +206,7 @@ export class Installation {
   }
 
   /** Waits for the end of a scan. */
-  async scanEnd(scanId: string, withinMs = 90_000): Promise<ScanFacts> {
+  async scanEnd(scanId: string, withinMs = 180_000): Promise<ScanFacts> {
     let scan: ScanFacts | undefined;
     await until(withinMs, `end of scan ${scanId}`, async () => {
       scan = (await this.api<ScanFacts>('GET', `/api/discovery/scans/${scanId}`)).data;

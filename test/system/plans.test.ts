@@ -42,11 +42,12 @@ const LARGE = new Set([
   'endpoint_changes',
 ]);
 
-/** Each address is learnt by four devices of its site; every third has an IP address. */
+/** Each address is learnt by four devices of its site; every third has an IP address with a name. */
 const ENDPOINTS = `
-  INSERT INTO endpoints (site_id, mac, device_id, if_index, vlan, address, since, until)
+  INSERT INTO endpoints (site_id, mac, device_id, if_index, vlan, address, name, since, until)
   SELECT d.site_id, '02:00:00:' || regexp_replace(lpad(to_hex(n), 6, '0'), '(..)(?!$)', '\\1:', 'g'), d.id, 1 + n % 48, n % 40,
     CASE WHEN hop = 0 AND n % 3 = 0 THEN host('10.32.0.0'::inet + n) ELSE '' END,
+    CASE WHEN hop = 0 AND n % 3 = 0 THEN 'host-' || n || '.example.net' END,
     timestamptz '2026-11-01' + n * interval '1 second', CASE WHEN n % 5 = 0 THEN timestamptz '2026-11-20' END
   FROM (SELECT row_number() OVER (ORDER BY site_id, id) - 1 AS at, site_id, id FROM devices) d
   JOIN (SELECT n, hop FROM generate_series(0, 49999) AS n, generate_series(0, 3) AS hop) x ON d.at = n + hop`;
@@ -204,6 +205,8 @@ describe.each(databases().slice(-1))('query plans on %s', (_name, open) => {
     ['endpoints.list', { mac: '00.12.34' }],
     ['endpoints.list', { search: '10.32.1.' }],
     ['endpoints.list', { search: '3com europe' }],
+    ['endpoints.list', { search: 'host-12345.' }],
+    ['endpoints.list', { search: 'caf' }],
     ['endpoints.list', { ip: '10.32.1.7', at: '1795000000' }],
     ['endpoints.list', { device }],
     ['endpoints.list', { device, vlan: '7', current: '1' }],
@@ -213,6 +216,7 @@ describe.each(databases().slice(-1))('query plans on %s', (_name, open) => {
     ['search.get', { q: '00.1234' }],
     ['search.get', { q: '02:00:00:00:12:34' }],
     ['search.get', { q: '10.32.1.7' }],
+    ['search.get', { q: 'host-12345.' }],
     ['search.get', { q: 'switch-0123 Gi1/0/7' }],
     ['search.get', { q: '#777' }],
     ['availability.list', { site }],

@@ -77,9 +77,10 @@ browserSuite('every page', () => {
       timezone: 'Europe/Berlin',
       times: { kind: 'repeat', cron: '0 2 * * 0', minutes: 180 },
     });
+    await made('/api/fields', { appliesTo: 'device', name: 'Rack', type: 'text' });
     // Nobody listens there: it fails, and is tried again.
     ids.subscription = await made('/api/subscriptions', {
-      ...{ classes: ['router'], eventKinds: ['device.down'] },
+      ...{ classes: ['router'], fields: ['Rack:A-17'], eventKinds: ['device.down'] },
       hours: { timezone: 'Europe/Berlin', days: [1, 2, 3, 4, 5], from: '20:00', to: '06:00' },
       kind: 'webhook',
       name: 'Ticket system',
@@ -89,7 +90,6 @@ browserSuite('every page', () => {
     });
     ids.delivery = await made(`/api/subscriptions/${ids.subscription}/test`);
     ids.core = await world.device('core-1');
-    await made('/api/fields', { appliesTo: 'device', name: 'Rack', type: 'text' });
     await made('/api/fields', {
       appliesTo: 'device',
       name: 'Support',
@@ -142,7 +142,7 @@ browserSuite('every page', () => {
     'cases-list': () => ['/cases?view=list', 'Switch on floor 2 was replaced'],
     case: () => [`/cases/${ids.case}`, 'Called the site lead'],
     'case-new': () => ['/cases?new=1', 'Create case'],
-    availability: () => ['/availability', 'percent of the time observed'],
+    availability: () => ['/availability', 'as a percentage of the time observed'],
     'availability-site': () => [`/availability?site=${world.site}`, 'access-2'],
     wall: () => ['/wall?panels=state,events,cases,busiest,traffic,map,availability', 'Open cases'],
     'wall-arrange': () => ['/wall?edit=1', 'Show the wall'],

@@ -1,5 +1,6 @@
 /** What opens on pages: menus, dialogs, steps of them, refusals. Each is looked at and has to be accessible. */
 import type { Page, Route } from 'playwright-core';
+import { choose } from './browser.ts';
 import type { World } from './world.ts';
 
 type Opening = (page: Page) => Promise<void>;
@@ -136,6 +137,60 @@ export const STATES: Record<
       await sees(page, 'Waiting for a collector');
     },
   ],
+  'a list whose filters, views and columns are chosen': () => [
+    '/devices?class=switch',
+    async (page) => {
+      await page.getByRole('search').getByRole('button', { name: 'Class' }).click();
+      await page.getByRole('option').first().waitFor();
+    },
+    opens('Save view', 'dialog'),
+    opens('Columns', 'menu'),
+  ],
+  'search over everything': () => [
+    '/devices',
+    async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByLabel('Search everything').fill('core-1');
+      await sees(page, '127.20.0.1');
+    },
+  ],
+  'a custom field of choices': () => [
+    '/fields?edit=new',
+    async (page) => {
+      await choose(dialog(page), 'Type', 'choice');
+      await dialog(page).getByLabel('Choices').and(page.locator('input')).waitFor();
+    },
+  ],
+  'custom fields of several devices': () => [
+    '/devices?class=switch',
+    async (page) => {
+      for (const name of ['access-1', 'access-2'])
+        await page.getByLabel(`Select ${name}`, { exact: true }).check();
+      await opens('Tags and fields', 'dialog')(page);
+      await dialog(page).getByLabel('Rack').waitFor();
+    },
+  ],
+  'thresholds by a custom field': ({ site }) => [
+    `/sites?edit=${site}`,
+    async (page) => {
+      const fields = dialog(page).getByLabel('Custom fields').and(page.locator('input'));
+      await fields.fill('Rack:A-17');
+      await fields.press('Enter');
+      await dialog(page).getByLabel('Rack:A-17: Round trip, ms').scrollIntoViewIfNeeded();
+    },
+  ],
+  'what a subscription would send, and sends as a test': (_, ids) => [
+    `/notifications?edit=${ids.subscription}`,
+    async (page) => {
+      await button(page, 'Preview').click();
+      await page.getByRole('region', { name: 'What would be sent' }).waitFor();
+    },
+    async (page) => {
+      await page.getByRole('row').filter({ hasText: 'Ticket system' }).getByRole('button').last().click();
+      await page.getByRole('menuitem', { name: 'Send a test' }).click();
+      await sees(page, 'A test is being sent');
+    },
+  ],
   'a token for some networks': () => [
     '/profile',
     async (page) => {
@@ -193,7 +248,7 @@ export const STATES: Record<
     async (page) => {
       for (const name of ['Twe1/0/1', 'Twe1/0/3'])
         await page.getByLabel(`Select ${name}`, { exact: true }).check();
-      await opens('Tags and note', 'dialog')(page);
+      await opens('Tags and fields', 'dialog')(page);
     },
   ],
   'thresholds of an interface': (_, ids) => [

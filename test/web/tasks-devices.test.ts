@@ -259,7 +259,7 @@ tasks('tasks with devices', start, (task) => {
       for (const name of ['Twe1/0/1', 'Twe1/0/3'])
         await page.getByLabel(`Select ${name}`, { exact: true }).check();
       await page.getByText('2 interfaces selected').waitFor();
-      await button('Tags and note').click();
+      await button('Tags and fields').click();
       const tags = dialog().getByLabel('Add tags', { exact: true }).and(page.locator('input'));
       await tags.fill('uplink');
       await tags.press('Enter');
@@ -273,8 +273,9 @@ tasks('tasks with devices', start, (task) => {
 
   task(
     'device: rename, merge another in, split it off again, forget',
-    async ({ page, open, button, item, dialog, address, world }) => {
-      await open(`/devices/${await world.device('printer-1')}`);
+    async ({ page, open, button, item, dialog, address, refused, world }) => {
+      const [first, second] = [await world.device('printer-1'), await world.device('printer-2')];
+      await open(`/devices/${first}`);
       await button('More').click();
       await item('Name and class').click();
       await dialog().getByRole('textbox', { name: 'Name' }).fill('Printer at the door');
@@ -294,6 +295,10 @@ tasks('tasks with devices', start, (task) => {
         '/api/devices?search=Printer at the door',
       );
       expect(data[0]?.addresses).toHaveLength(2);
+      await open(`/devices/${second}?tab=identity`);
+      await page.waitForURL(new RegExp(`${first}\\?tab=identity`));
+      await page.getByRole('heading', { level: 1 }).filter({ hasText: 'Printer at the door' }).waitFor();
+      refused();
 
       await button('More').click();
       await item(/Split/).click();
@@ -359,7 +364,7 @@ tasks('tasks with devices', start, (task) => {
 
   task('availability: a month of every site, taken away as CSV', async ({ page, open, button }) => {
     await open('/availability');
-    await page.getByText('percent of the time observed').waitFor();
+    await page.getByText('as a percentage of the time observed').waitFor();
     const [file] = await Promise.all([page.waitForEvent('download'), button('CSV').click()]);
     expect(file.suggestedFilename()).toMatch(/^availability \d{4}-\d\d\.csv$/);
     const [names, ...days] = readFileSync(await file.path(), 'utf8')

@@ -51,7 +51,7 @@ tasks('tasks of discovery', start, (task) => {
     await choose(page, 'Site of the address', 'Head office');
     await address.fill('127.20.40.17');
     await button('Test the credentials').click();
-    await page.getByText('read by SNMP.').waitFor();
+    await page.getByText('Read by SNMP.').waitFor();
     await page.getByRole('link', { name: 'printer-1' }).waitFor();
     await address.fill('127.20.50.17');
     await button('Test the credentials').click();

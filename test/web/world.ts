@@ -60,7 +60,7 @@ export async function startNetwork(port: number): Promise<Network> {
   const { installation, site } = office;
   installation.onStop(() => lab.stop());
   await installation.api('PATCH', `/api/sites/${site}`, {
-    settings: { snmpPort: port, watchSnmpSeconds: 5, monitorFound: 'none' },
+    settings: { snmpPort: port, watchSnmpSeconds: 5, watchNamesSeconds: 0, monitorFound: 'none' },
   });
   const collector = await installation.collector(site, 'head-office-1');
   const scan = async (targets: string, profile: string) => {

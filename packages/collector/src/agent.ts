@@ -86,7 +86,7 @@ async function openParts(options: CollectorOptions, stops: Stop[]) {
   stops.push(() => lock.release());
   const outbox = await openOutbox(options);
   stops.push(() => outbox.close());
-  const network = await (options.openNetwork ?? openNetwork)(clock, settings.engines);
+  const network = await (options.openNetwork ?? openNetwork)(clock, settings.engines, log);
   stops.push(() => network.close());
   for (const choice of network.chosen.choices) log.info(describeChoice(choice));
   const quarantine = openQuarantine(options);

@@ -2,6 +2,7 @@
 
 import { Secret } from '@rollcall/shared/secret';
 import { BerError } from '@rollcall/snmp/message/ber';
+import type { UsmUser } from '@rollcall/snmp/message/keys';
 import {
   type CommunityMessage,
   decodeCommunityMessage,
@@ -133,10 +134,21 @@ function encoded(encode: (pdu: PlainPdu) => Buffer, pdu: PlainPdu): Buffer | nul
   }
 }
 
-const userOf = (access: Extract<Access, { version: 'v3' }>) => ({
-  name: access.user,
-  authProtocol: access.authProtocol,
-  authKey: access.authKey === undefined ? undefined : new Secret(access.authKey),
-  privProtocol: access.privProtocol,
-  privKey: access.privKey === undefined ? undefined : new Secret(access.privKey),
-});
+type SecureAccess = Extract<Access, { version: 'v3' }>;
+/** One user for one access: stretching its pass phrases takes milliseconds, and a thousand agents may share it. */
+const users = new WeakMap<SecureAccess, UsmUser>();
+
+function userOf(access: SecureAccess): UsmUser {
+  let user = users.get(access);
+  if (!user) {
+    user = {
+      name: access.user,
+      authProtocol: access.authProtocol,
+      authKey: access.authKey === undefined ? undefined : new Secret(access.authKey),
+      privProtocol: access.privProtocol,
+      privKey: access.privKey === undefined ? undefined : new Secret(access.privKey),
+    };
+    users.set(access, user);
+  }
+  return user;
+}

@@ -28,7 +28,7 @@ describe('the demonstration site', () => {
   const truth = truthOf(demo);
   it('has stations that answer nobody: learnt at their ports, and by a router', () => {
     const named = (name: string) => demo.devices.find((d) => d.name === name);
-    for (const { at, mac, address } of stations()) {
+    for (const { at, mac, address, name } of stations()) {
       const [access, port] = at.split(/:(.*)/);
       const learnt = named(access ?? '')?.fdb.filter((entry) => entry.mac === mac) ?? [];
       const ports = learnt.map(({ ifIndex }) =>
@@ -38,6 +38,9 @@ describe('the demonstration site', () => {
       expect(named('dist-1')?.fdb.some((entry) => entry.mac === mac)).toBe(true);
       const known = named('core-1')?.arp.some((entry) => entry.mac === mac && entry.address === address);
       expect(known).toBe(address !== undefined);
+      const bound = named(access ?? '')?.bindings.find((entry) => entry.mac === mac);
+      const inspects = address !== undefined && /^access-[13]$/.test(access ?? '');
+      expect(bound && [bound.address, bound.hostname]).toEqual(inspects ? [address, name] : undefined);
     }
   });
 

@@ -25,6 +25,7 @@ export type Feature =
   | 'q-bridge'
   /** Forwarding table and STP per VLAN by `community@vlan`, the Cisco way. */
   | 'vlan-contexts'
+  | 'dhcp-snooping'
   | 'entity'
   | 'arp'
   | 'ip-address-table'
@@ -126,6 +127,13 @@ export interface FdbEntry {
   vlan: number;
 }
 
+/** What DHCP snooping saw a station get at a port. */
+export interface Binding extends FdbEntry {
+  address: string;
+  /** As the station calls itself. */
+  hostname: string;
+}
+
 export interface Device {
   /** The name in the truth list. */
   name: string;
@@ -158,6 +166,7 @@ export interface Device {
   neighbours: Neighbour[];
   arp: ArpEntry[];
   fdb: FdbEntry[];
+  bindings: Binding[];
   /** Further objects: vendor MIBs. */
   objects: Record<string, Plain>;
   /** What fails in it: its first power supply; the disk of this name is full. */

@@ -16,6 +16,8 @@ export interface Station {
   at: string;
   mac: string;
   address?: string;
+  /** What it calls itself by DHCP. */
+  name?: string;
 }
 
 interface End {
@@ -47,7 +49,7 @@ export function learn(
   vlanOf: (address: string) => number,
 ): void {
   const cables = cablesOf(devices, links).filter((c) => c.a.port.oper === 'up' && c.b.port.oper === 'up');
-  for (const device of devices) Object.assign(device, { neighbours: [], arp: [], fdb: [] });
+  for (const device of devices) Object.assign(device, { neighbours: [], arp: [], fdb: [], bindings: [] });
   for (const cable of cables) {
     if (cable.unmanaged) continue;
     hear(cable.a, cable.b);
@@ -214,10 +216,10 @@ function resolve(device: Device, devices: Device[]): void {
   }
 }
 
-/** Every bridge learns a station at its port or towards it, and routers in its network its address. */
+/** Every bridge learns a station at its port or towards it; routers in its network and its own switch, if it inspects DHCP, learn its address. */
 function know(
   devices: Device[],
-  { station: { at, mac, address }, tree }: { station: Station; tree: Tree },
+  { station: { at, mac, address, name = '' }, tree }: { station: Station; tree: Tree },
   vlanOf: (address: string) => number,
 ): void {
   const { device: access, port } = endOf(new Map(devices.map((d) => [d.name, d])), at);
@@ -228,6 +230,8 @@ function know(
     if (own) bridge.fdb.push({ mac, ifIndex: own.lag ?? own.ifIndex, vlan });
   }
   if (address === undefined) return;
+  if (access.features.includes('dhcp-snooping'))
+    access.bindings.push({ mac, ifIndex: port.ifIndex, vlan, address, hostname: name });
   for (const router of devices.filter((d) => (d.sysServices & 4) !== 0 && d.features.includes('arp')))
     for (const own of router.addresses)
       if (

@@ -122,6 +122,7 @@ export function makeDevice(box: Box): Device {
     neighbours: [],
     arp: [],
     fdb: [],
+    bindings: [],
     objects: Object.fromEntries(
       Object.entries(product.objects ?? {}).map(([oid, value]) => [oid, fill(value)] as const),
     ),

@@ -86,9 +86,9 @@ const by =
     columns.map((column) => (row[column] ?? null) as Key);
 /** Since when an interface was not up. */
 const unusedSince = ({ oper_status, last_up_at, last_change, first_seen }: Row): string | null =>
-  oper_status === 1
-    ? null
-    : ((last_up_at ?? [last_change, first_seen].filter((at) => at !== null).sort()[0]) as string);
+  [2, 6, 7].includes(Number(oper_status))
+    ? ((last_up_at ?? [last_change, first_seen].filter((at) => at !== null).sort()[0]) as string)
+    : null;
 const inSite = (row: Row, sites: readonly string[]) => sites.includes(String(row.site_id));
 const site = (ids: readonly string[], column = 'site_id'): Filter => ({
   values: ids,
@@ -286,7 +286,8 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       learntAs(row).map(({ at, vlan, address }) => {
         const { site_id, mac, first_seen: since, gone_at: until } = row;
         const { device_id, if_index } = at;
-        const interval = { site_id, mac, device_id, if_index, vlan, address, since, until };
+        const name = address === '10.1.0.1' ? 'cisco-1b.example' : null;
+        const interval = { site_id, mac, device_id, if_index, vlan, address, since, until, name };
         return [JSON.stringify(interval), interval];
       }),
     ),
@@ -680,9 +681,10 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
         ...ofTime,
         site: site(siteIds),
         search: {
-          values: ['10.1.', '1b:54', 'cisco', 'nothing'],
+          values: ['10.1.', 'O-1b.ex', '1b:54', 'cisco', 'nothing'],
           keeps: (row, text: string) =>
-            (text === '10.1.' && learntAs(row).some(({ address }) => address === '10.1.0.1')) ||
+            (['10.1.', 'O-1b.ex'].includes(text) &&
+              learntAs(row).some(({ address }) => address === '10.1.0.1')) ||
             (text === '1b:54' && String(row.mac).includes(text)) ||
             // Both prefixes are Cisco's.
             text === 'cisco',

@@ -5,6 +5,7 @@ export const FIELD_NAMES: Readonly<Record<string, string>> = {
   icmp: 'ICMP',
   macAddress: 'MAC address',
   mtu: 'MTU',
+  of: 'of kind',
   operStatus: 'operational state',
   os: 'OS',
   osVersion: 'OS version',

@@ -23,6 +23,13 @@ const mac = z.string().regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/);
 /** Text from a device: valid UTF-8, control characters made visible, bounded. */
 const text = z.string().max(8192);
 const counter = z.int().min(0);
+/** A name by reverse DNS or DHCP: lower case, no dot at the end. */
+const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/;
+/** The name that a text is; undefined: it is none. */
+export function hostNameOf(text: string): string | undefined {
+  const name = text.replace(/\.$/, '').toLowerCase();
+  return HOST_NAME.test(name) ? name : undefined;
+}
 /** Absent where the reader does not know it; it is always sent. */
 const snmpVersion = z.enum(['v1', 'v2c', 'v3']);
 
@@ -172,8 +179,24 @@ const neighbourRow = z.object({
 });
 export type NeighbourRow = z.infer<typeof neighbourRow>;
 
-const arpRow = z.object({ ifIndex: z.int(), address, mac });
-const fdbRow = z.object({ mac, ifIndex: z.int().optional(), bridgePort: z.int(), vlan: z.int().optional() });
+const arpRow = z.object({
+  ifIndex: z.int(),
+  address,
+  mac,
+  /** By reverse DNS. Empty: the address has none; absent: it was not looked up. */
+  name: z
+    .string()
+    .regex(new RegExp(`^$|${HOST_NAME.source}`))
+    .optional(),
+});
+const fdbRow = z.object({
+  mac,
+  ifIndex: z.int().optional(),
+  bridgePort: z.int(),
+  vlan: z.int().optional(),
+  /** As the station called itself by DHCP, where the switch inspects that. */
+  hostname: z.string().regex(HOST_NAME).optional(),
+});
 const vlanRow = z.object({
   vlan: z.int(),
   name: text.optional(),

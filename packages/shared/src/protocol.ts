@@ -230,6 +230,8 @@ export const serverMessage = z.discriminatedUnion('type', [
       snmpMs: z.int().min(1000),
       /** Between two readings of neighbours, forwarding and ARP tables; absent: they are not read. */
       tablesMs: z.int().min(60_000).optional(),
+      /** How long a name of an address in ARP tables holds; absent: none is looked up. */
+      namesMs: z.int().min(60_000).optional(),
     }),
     /** UDP port of the agents; 161 when absent. */
     port: z.int().min(1).max(65_535).optional(),

@@ -143,7 +143,7 @@ function useActions(onHelp: () => void): SpotlightActionData[] {
         (error) => notifyProblem('Not copied', error),
       );
     }),
-    done(dark ? 'Dark theme' : 'Light theme', 'of this person, in every browser', () =>
+    done(dark ? 'Dark theme' : 'Light theme', 'for your account, in every browser', () =>
       choose(dark ? 'dark' : 'light'),
     ),
     done('Keyboard shortcuts', 'all keys', onHelp),
@@ -217,6 +217,7 @@ export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void })
       }}
       onSpotlightClose={() => setEarly(false)}
       nothingFound="Nothing found"
+      attributes={{ content: { 'aria-label': 'Search and actions' } }}
       limit={24}
       shortcut={null}
       scrollable

@@ -56,7 +56,8 @@ const KEYS: readonly { title: string; keys: readonly (readonly [keys: string, do
       ['↓ ↑, j k', 'next and previous row'],
       ['Enter', 'open the row'],
       ['x, Space', 'select the row'],
-      ['Page ↓ ↑, Home, End', 'move further'],
+      ['Page ↓ ↑', 'next and previous page'],
+      ['Home, End', 'first and last row'],
     ],
   },
   {

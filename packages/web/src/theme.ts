@@ -41,6 +41,8 @@ const gray: MantineColorsTuple = [
 
 const unlocked = { lockScroll: false };
 const small = { size: 'xs' };
+/** As large as the text beside them. */
+const pills = { pill: { fontSize: 'var(--mantine-font-size-xs)' } };
 /** What opens at a click is there with the next frame: fading costs a dozen of them, each of the whole page beneath. */
 const atOnce = { shadow: 'md', transitionProps: { duration: 0 } };
 
@@ -68,6 +70,9 @@ export const theme = createTheme({
     Button: { defaultProps: small },
     TextInput: { defaultProps: small },
     PasswordInput: { defaultProps: small },
+    NumberInput: { defaultProps: small },
+    TagsInput: { defaultProps: { ...small, styles: pills } },
+    MultiSelect: { defaultProps: { ...small, styles: pills } },
     // One of the choices always holds.
     Select: { defaultProps: { ...small, allowDeselect: false, comboboxProps: { shadow: 'md' } } },
     Textarea: { defaultProps: { ...small, autosize: true, minRows: 2, maxRows: 10 } },

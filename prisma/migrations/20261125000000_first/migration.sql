@@ -717,6 +717,7 @@ CREATE TABLE "endpoints" (
     "since" TIMESTAMPTZ(3) NOT NULL,
     "until" TIMESTAMPTZ(3),
     "resumed_at" TIMESTAMPTZ(3),
+    "name" TEXT,
     CONSTRAINT "endpoints_pkey" PRIMARY KEY ("site_id", "mac", "device_id", "if_index", "vlan", "address", "since"),
     CONSTRAINT "endpoints_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
 );
@@ -728,6 +729,8 @@ CREATE INDEX "endpoints_open" ON "endpoints" ("site_id", "device_id", "if_index"
 CREATE INDEX "endpoints_address" ON "endpoints" ("address" text_pattern_ops, "site_id", "mac") WHERE "address" <> '';
 -- Partial: most entries of ARP tables tell no VLAN.
 CREATE INDEX "endpoints_vlan" ON "endpoints" ("vlan", "site_id", "mac") WHERE "vlan" > 0;
+-- GIN, partial: a part of a name by reverse DNS.
+CREATE INDEX "endpoints_name_trgm" ON "endpoints" USING gin ("name" gin_trgm_ops) WHERE "name" IS NOT NULL;
 
 CREATE TABLE "endpoint_macs" (
     "site_id" UUID NOT NULL,
@@ -752,23 +755,28 @@ CREATE INDEX "endpoint_macs_start" ON "endpoint_macs" ("site_id", "mac" COLLATE 
 CREATE INDEX "endpoint_macs_due" ON "endpoint_macs" ("site_id", "due_at") WHERE "due_at" IS NOT NULL;
 
 -- Triggers: the list is right in the transaction that changes an interval, whoever changes it. In the order of the key, so
--- that two writers of one site wait for each other and never in a circle.
+-- that two writers of one site wait for each other and never in a circle. The argument selects the intervals that changed: of
+-- an update not those that differ by the name alone, which does not say where an address is.
 CREATE FUNCTION endpoint_macs_told() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO "endpoint_macs" AS m ("site_id", "mac", "first_seen", "gone_at", "due_at")
-    SELECT t."site_id", t."mac", e.first_seen, e.gone_at, t.changed_at
-    FROM (SELECT "site_id", "mac", max(coalesce("until", "resumed_at", "since")) AS changed_at FROM added GROUP BY 1, 2) t
-    CROSS JOIN LATERAL (SELECT min(e."since") AS first_seen, CASE WHEN bool_and(e."until" IS NOT NULL) THEN max(e."until") END AS gone_at
-        FROM "endpoints" e WHERE e."site_id" = t."site_id" AND e."mac" = t."mac") e
-    ORDER BY t."site_id", t."mac"
-    ON CONFLICT ("site_id", "mac") DO UPDATE
-    SET "first_seen" = least(m."first_seen", EXCLUDED."first_seen"), "gone_at" = EXCLUDED."gone_at", "due_at" = least(m."due_at", EXCLUDED."due_at")
-    WHERE m."first_seen" > EXCLUDED."first_seen" OR m."gone_at" IS DISTINCT FROM EXCLUDED."gone_at"
-      OR m."due_at" IS NULL OR m."due_at" > EXCLUDED."due_at";
+    EXECUTE format($told$
+        INSERT INTO "endpoint_macs" AS m ("site_id", "mac", "first_seen", "gone_at", "due_at")
+        SELECT t."site_id", t."mac", e.first_seen, e.gone_at, t.changed_at
+        FROM (SELECT "site_id", "mac", max(coalesce("until", "resumed_at", "since")) AS changed_at FROM (%s) c GROUP BY 1, 2) t
+        CROSS JOIN LATERAL (SELECT min(e."since") AS first_seen, CASE WHEN bool_and(e."until" IS NOT NULL) THEN max(e."until") END AS gone_at
+            FROM "endpoints" e WHERE e."site_id" = t."site_id" AND e."mac" = t."mac") e
+        ORDER BY t."site_id", t."mac"
+        ON CONFLICT ("site_id", "mac") DO UPDATE
+        SET "first_seen" = least(m."first_seen", EXCLUDED."first_seen"), "gone_at" = EXCLUDED."gone_at", "due_at" = least(m."due_at", EXCLUDED."due_at")
+        WHERE m."first_seen" > EXCLUDED."first_seen" OR m."gone_at" IS DISTINCT FROM EXCLUDED."gone_at"
+          OR m."due_at" IS NULL OR m."due_at" > EXCLUDED."due_at" $told$, TG_ARGV[0]);
     RETURN NULL;
 END $$;
-CREATE TRIGGER "endpoints_macs_insert" AFTER INSERT ON "endpoints" REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION endpoint_macs_told();
-CREATE TRIGGER "endpoints_macs_update" AFTER UPDATE ON "endpoints" REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION endpoint_macs_told();
+CREATE TRIGGER "endpoints_macs_insert" AFTER INSERT ON "endpoints" REFERENCING NEW TABLE AS added FOR EACH STATEMENT
+    EXECUTE FUNCTION endpoint_macs_told('TABLE added');
+CREATE TRIGGER "endpoints_macs_update" AFTER UPDATE ON "endpoints" REFERENCING NEW TABLE AS added OLD TABLE AS removed FOR EACH STATEMENT
+    EXECUTE FUNCTION endpoint_macs_told('SELECT "site_id", "mac", "device_id", "if_index", "vlan", "address", "since", "until", "resumed_at" FROM added
+        EXCEPT SELECT "site_id", "mac", "device_id", "if_index", "vlan", "address", "since", "until", "resumed_at" FROM removed');
 
 -- For each row: deletes that come along a foreign key of a partitioned table fire no trigger of statements.
 CREATE FUNCTION endpoint_macs_forgotten() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -1158,6 +1166,27 @@ CREATE TABLE "monitoring_history" (
 );
 CREATE INDEX "monitoring_history_until_idx" ON "monitoring_history" ("until");
 
+CREATE TABLE "backlog_history" (
+    "site_id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "since" TIMESTAMPTZ(3) NOT NULL,
+    "until" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "backlog_history_pkey" PRIMARY KEY ("site_id", "device_id", "since"),
+    CONSTRAINT "backlog_history_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX "backlog_history_until_idx" ON "backlog_history" ("until");
+
+CREATE TABLE "merged_devices" (
+    "site_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "into_id" UUID NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "merged_devices_pkey" PRIMARY KEY ("id", "site_id"),
+    CONSTRAINT "merged_devices_site_id_into_id_fkey" FOREIGN KEY ("site_id", "into_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX "merged_devices_site_id_into_id_idx" ON "merged_devices" ("site_id", "into_id");
+CREATE INDEX "merged_devices_at_idx" ON "merged_devices" ("at");
+
 -- Triggers: each history is written in the transaction that changes what it tells. now() is one time per transaction: what
 -- goes and comes back within it is one row.
 CREATE FUNCTION monitoring_history() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -1282,6 +1311,7 @@ CREATE TABLE "subscriptions" (
     "all_sites" BOOLEAN NOT NULL DEFAULT true,
     "site_ids" UUID[],
     "tags" TEXT[] NOT NULL DEFAULT '{}',
+    "fields" TEXT[] NOT NULL DEFAULT '{}',
     "classes" TEXT[] NOT NULL DEFAULT '{}',
     "event_kinds" TEXT[] NOT NULL DEFAULT '{}',
     "hours" JSONB,

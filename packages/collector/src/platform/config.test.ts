@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { outboxSettings, readConfig, stateFolder } from './config.ts';
 import { Refusal } from './refusal.ts';
 
@@ -127,5 +127,16 @@ describe('the environment', () => {
     );
     expect(stateFolder(settings, { STATE_DIRECTORY: '/a' }, '/b')).toBe('/b');
     expect(stateFolder(settings, {})).toMatch(/rollcall-collector$/);
+  });
+
+  test('asks for the state folder of a user without a home folder, and for that only', async () => {
+    const user = vi.spyOn(process, 'geteuid').mockReturnValue(10001);
+    const home = () => {
+      throw new Error('uv_os_homedir returned ENOENT');
+    };
+    const settings = await readConfig({}, file(''));
+    expect(stateFolder(settings, {}, '/srv/rollcall', home)).toBe('/srv/rollcall');
+    expect(() => stateFolder(settings, {}, undefined, home)).toThrow('this user has no home folder');
+    user.mockRestore();
   });
 });

@@ -169,13 +169,19 @@ function put(target: Record<string, unknown>, [key, ...rest]: [string, ...string
 }
 
 /** The state folder: as given, set, or where a service (or a person) keeps such things. Absolute. */
-export function stateFolder(config: Settings, env: Environment, given?: string): string {
+export function stateFolder(config: Settings, env: Environment, given?: string, home = homedir): string {
   const service = env.STATE_DIRECTORY?.split(':')[0];
-  const usual =
-    process.geteuid?.() === 0
-      ? '/var/lib/rollcall-collector'
-      : join(env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'rollcall-collector');
-  return resolve(given ?? config.state ?? (service || usual));
+  return resolve(given ?? config.state ?? (service || usualFolder(env, home)));
+}
+
+function usualFolder(env: Environment, home: () => string): string {
+  if (process.geteuid?.() === 0) return '/var/lib/rollcall-collector';
+  try {
+    return join(env.XDG_STATE_HOME ?? join(home(), '.local', 'state'), 'rollcall-collector');
+  } catch {
+    // A user of a container may be a number that no list of users has.
+    throw new Refusal('this user has no home folder; say where the state is: --state FOLDER');
+  }
 }
 
 /** The bounds of the outbox, in its own units. */

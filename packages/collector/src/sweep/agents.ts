@@ -191,6 +191,7 @@ class Agents {
     hosts.isAgent(index);
     const target = { address: found.address, port: settings.port ?? SNMP_PORT };
     const rttMs = hosts.rttOf(index) ?? (task.profile.icmp ? null : undefined);
+    const names = task.profile.dns ? await tools.names() : undefined;
     const facts = await tools.inventory({
       session: new Session(engine, target, found.credential, this.#asking()),
       system: found.system,
@@ -198,6 +199,7 @@ class Agents {
       settings,
       extra: task.extra,
       now: () => tools.clock.now(),
+      names: names && ((rows) => names.look(rows)),
       ...(rttMs === undefined ? {} : { rttMs }),
       ...(task.job === undefined ? {} : { job: task.job }),
     });

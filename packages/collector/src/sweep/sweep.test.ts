@@ -109,7 +109,8 @@ const run = async (setup: Setup) => {
     attempts: setup.attempts ?? new AttemptBook(systemClock).within(10),
     macOf: () => undefined,
     routerSilentTowards: setup.routerSilentTowards ?? (() => undefined),
-    nameOf: async (address) => (address.endsWith('.1') ? 'first.example.net' : undefined),
+    nameOf: async (address) => (address.endsWith('.1') ? 'first.example.net' : null),
+    names: async () => ({ look: (rows) => () => [...rows] }),
   };
   const report: SweepReport = {
     observe: (fact) => {
@@ -366,6 +367,21 @@ describe('every address ends once, explained', () => {
       ['127.0.71.1', 'first.example.net'],
       ['127.0.71.2', undefined],
     ]);
+  });
+
+  test.each([true, false])('those of ARP tables too: %s', async (dns) => {
+    await agentAt('127.0.71.3');
+    const row = { ifIndex: 1, address: '10.0.0.7', mac: '00:1b:21:3c:9d:f8' };
+    const named: unknown[] = [];
+    await run({
+      targets: '127.0.71.3',
+      profile: profile('standard', { dns }),
+      inventory: async (subject) => {
+        named.push(subject.names?.([row])());
+        return factsOf(subject);
+      },
+    });
+    expect(named).toEqual([dns ? [row] : undefined]);
   });
 });
 

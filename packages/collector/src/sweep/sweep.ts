@@ -176,6 +176,10 @@ class SweepRun {
     }
     const naming = this.#tools
       .nameOf(this.#task.space.at(index))
+      .then(
+        (name) => name ?? undefined,
+        () => undefined,
+      )
       .then(report)
       .finally(() => this.#naming.delete(naming));
     this.#naming.add(naming);

@@ -12,6 +12,7 @@ import type { OpenEcho } from '../icmp/echo.ts';
 import type { SweepPace } from '../icmp/sweep.ts';
 import type { DeviceFact, Subject } from '../walk/inventory.ts';
 import type { CrashQuarantine } from './crash-quarantine.ts';
+import type { AddressNames, NameOf } from './names.ts';
 
 /** What is to be swept, and how. */
 export interface SweepTask {
@@ -41,8 +42,10 @@ export interface SweepTools {
   macOf: (address: string) => string | undefined;
   /** The router towards an address, where it does not answer on its link. */
   routerSilentTowards: (address: string) => string | undefined;
-  /** Reverse DNS; answers undefined for want of a name, within bounded time. */
-  nameOf: (address: string) => Promise<string | undefined>;
+  /** Reverse DNS, within bounded time. */
+  nameOf: NameOf;
+  /** Names of the addresses in ARP tables. */
+  names: () => Promise<Pick<AddressNames, 'look'>>;
 }
 
 /** Where the results go. `observe` and `outcome` are called in order: facts of an address before its outcome. */

@@ -400,8 +400,8 @@ describe('bridges', () => {
       { vlan: 30, name: 'guests' },
     ]);
   });
-  it('takes the members of VLANs from a Cisco switch: access ports, and trunks of the VLANs that exist', () => {
-    const [vtp, trunk, vmVlan] = ['46.1.3.1.1.4', '46.1.6.1.1', '68.1.2.2.1.2'].map(
+  it('takes the members of VLANs from a Cisco switch: access ports with their voice VLANs, and trunks of the VLANs that exist', () => {
+    const [vtp, trunk, vmVlan, voice] = ['46.1.3.1.1.4', '46.1.6.1.1', '68.1.2.2.1.2', '68.1.5.1.1.1'].map(
       (arcs) => `1.3.6.1.4.1.9.9.${arcs}`,
     );
     // VLANs 1, 20 and 21 of the first 1,024; 21 is not there. 1030 is the seventh of the next.
@@ -415,8 +415,15 @@ describe('bridges', () => {
           [`${vtp}:1.1002`]: bytes('fddi-default'),
           [`${vtp}:1.1030`]: bytes('voice'),
           [`${vmVlan}:10101`]: 20,
+          [`${voice}:10101`]: 1030,
+          // None; that of the port itself.
+          [`${vmVlan}:10104`]: 20,
+          [`${voice}:10104`]: 4096,
+          [`${vmVlan}:10105`]: 20,
+          [`${voice}:10105`]: 20,
           // A trunk now; this is of the time before.
           [`${vmVlan}:10102`]: 30,
+          [`${voice}:10102`]: 30,
           [`${trunk}.4:10102`]: enabled,
           [`${trunk}.17:10102`]: Buffer.from([0x02]),
           [`${trunk}.5:10102`]: 1,
@@ -434,10 +441,10 @@ describe('bridges', () => {
       ),
     ).toEqual([
       { vlan: 1, name: 'default', egress: [10102], untagged: [10102] },
-      { vlan: 20, name: 'users', egress: [10102, 10101], untagged: [10101] },
+      { vlan: 20, name: 'users', egress: [10102, 10101, 10104, 10105], untagged: [10101, 10104, 10105] },
       { vlan: 30, name: 'guests' },
       { vlan: 1002, name: 'fddi-default' },
-      { vlan: 1030, name: 'voice', egress: [10102, 10103], untagged: [] },
+      { vlan: 1030, name: 'voice', egress: [10102, 10103, 10101], untagged: [] },
     ]);
   });
 });

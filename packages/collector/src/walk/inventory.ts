@@ -4,6 +4,7 @@
  */
 import {
   type AddressRow,
+  type ArpRow,
   type DeviceObservation,
   type EntityRow,
   type FdbRow,
@@ -23,6 +24,7 @@ import type { Varbind } from '@rollcall/snmp/message/pdu';
 import { type WalkBudget, type WalkedTable, walkTable } from '@rollcall/snmp/walk';
 import { addressColumns, addressesOf } from './addresses.ts';
 import { ARP_COLUMNS, arpOf, CONTEXT_FDB_COLUMNS, FDB_COLUMNS, fdbOf } from './bridge.ts';
+import { BINDING_COLUMNS, withHostNames } from './dhcp-snooping.ts';
 import { chassisOf, ENTITY_COLUMNS, entitiesOf } from './entities.ts';
 import { IF_NUMBER, INTERFACE_COLUMNS, interfacesOf, PORT_NAME_COLUMNS } from './interfaces.ts';
 import { LLDP_LOCAL, localChassisId } from './lldp.ts';
@@ -50,6 +52,8 @@ export interface Subject {
   extra: Ruleset['extra'];
   /** Wall time, milliseconds: when facts were seen. */
   now: () => number;
+  /** Begins to look up the names of addresses. @returns the rows with the names that are known when it is called */
+  names?: ((rows: readonly ArpRow[]) => () => ArpRow[]) | undefined;
 }
 
 export type DeviceFact = DeviceObservation | RowsObservation;
@@ -172,14 +176,13 @@ class Inventory {
     return ports.length === 0 ? [] : withPortStates(ports, await this.#walkColumns(PORT_STATE_COLUMNS));
   }
 
-  /** ARP, VLANs and the forwarding table, as far as they are wanted. */
+  /** ARP, VLANs and the forwarding table, as far as they are wanted; ARP last: its names are looked up meanwhile. */
   async tables(): Promise<RowsObservation[]> {
     const wants = (group: FactGroup) => this.#subject.settings.groups.includes(group);
     const facts: RowsObservation[] = [];
-    if (wants('arp')) {
-      const walked = await this.#walkColumns(ARP_COLUMNS);
-      facts.push(...this.#rows('arp', arpOf(walked), walked));
-    }
+    const arp = wants('arp') ? await this.#walkColumns(ARP_COLUMNS) : null;
+    const addresses = arp ? arpOf(arp) : [];
+    const named = this.#subject.names?.(addresses);
     let vlans: number[] = [];
     if (wants('vlans')) {
       const walked = await this.#walkColumns(vlanColumns(this.#subject.system.sysObjectId));
@@ -188,6 +191,7 @@ class Inventory {
       facts.push(...this.#rows('vlans', rows, walked));
     }
     if (wants('fdb')) facts.push(...(await this.#forwarding(vlans)));
+    if (arp) facts.push(...this.#rows('arp', named?.() ?? addresses, arp));
     return facts;
   }
 
@@ -216,7 +220,7 @@ class Inventory {
     const found = fdbOf(whole);
     const inVlans: FdbRow[] = [];
     let complete: Pick<WalkedTable, 'complete' | 'reason'> = whole;
-    if (this.#keepsTablePerVlan() && !found.some((row) => row.vlan !== undefined)) {
+    if (this.#isCisco() && !found.some((row) => row.vlan !== undefined)) {
       let silent = 0;
       for (const vlan of vlans.filter((each) => !isReservedVlan(each)).slice(0, VLAN_CONTEXTS)) {
         const session = this.#with(this.#inVlan(vlan));
@@ -231,14 +235,20 @@ class Inventory {
     // The table without a context is that of the default VLAN once more.
     const placed = new Set(inVlans.map(({ mac, bridgePort }) => `${mac} ${bridgePort}`));
     const others = found.filter(({ mac, bridgePort }) => !placed.has(`${mac} ${bridgePort}`));
-    return this.#rows('fdb', [...others, ...inVlans], complete);
+    return this.#rows('fdb', await this.#named([...others, ...inVlans]), complete);
   }
 
-  /** Cisco's way: community `name@vlan` in v1/v2c, context `vlan-N` in v3. */
-  #keepsTablePerVlan(): boolean {
+  /** Bindings that are missing, or were not read to their end, leave stations without names and change nothing else. */
+  async #named(rows: FdbRow[]): Promise<FdbRow[]> {
+    if (rows.length === 0 || !this.#isCisco()) return rows;
+    return withHostNames(rows, await this.#walkColumns(BINDING_COLUMNS));
+  }
+
+  #isCisco(): boolean {
     return this.#subject.system.sysObjectId?.startsWith('1.3.6.1.4.1.9.') ?? false;
   }
 
+  /** Cisco's way: community `name@vlan` in v1/v2c, context `vlan-N` in v3. */
   #inVlan(vlan: number): SnmpCredential {
     const { credential } = this.#session;
     return credential.version === 'v3'

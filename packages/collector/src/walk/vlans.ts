@@ -29,6 +29,9 @@ const ALWAYS = [1, 5];
 /** Of access ports. Index: ifIndex. */
 const vmMembershipEntry = `${CISCO}.9.68.1.2.2.1`;
 const vmVlan = 2;
+/** For telephones at access ports, tagged; 0 (priority alone), 4095 (untagged) and 4096 (none) are no VLANs. Index: ifIndex. */
+const vmVoiceVlanEntry = `${CISCO}.9.68.1.5.1.1`;
+const vmVoiceVlanId = 1;
 
 /** VLANs 1002–1005 exist on every Cisco switch for Token Ring and FDDI and hold nothing. */
 export const isReservedVlan = (vlan: number): boolean => vlan >= 1002 && vlan <= 1005;
@@ -45,6 +48,7 @@ const STANDARD = [
 const OF_CISCO = [
   ...columnsOf(vlanTrunkPortEntry, [...Object.values(vlanTrunkPort), ...ENABLED]),
   ...columnsOf(vmMembershipEntry, [vmVlan]),
+  ...columnsOf(vmVoiceVlanEntry, [vmVoiceVlanId]),
 ];
 
 export const vlanColumns = (sysObjectId: string | undefined): string[] =>
@@ -93,11 +97,17 @@ function ciscoMembers(
     for (const vlan of existing)
       if (isEnabled(enabled, vlan) && !isReservedVlan(vlan)) join(vlan, ifIndex, vlan === native);
   }
+  const voice = new Map(
+    rowsOf(walked, vmVoiceVlanEntry).map((row) => [row.index[0], row.int(vmVoiceVlanId)]),
+  );
   for (const row of rowsOf(walked, vmMembershipEntry)) {
     const [ifIndex] = row.index;
     const vlan = row.int(vmVlan);
     // A trunk that was an access port before may still show the VLAN of that time.
-    if (ifIndex !== undefined && vlan && !trunks.has(ifIndex)) join(vlan, ifIndex, true);
+    if (ifIndex === undefined || !vlan || trunks.has(ifIndex)) continue;
+    join(vlan, ifIndex, true);
+    const phones = voice.get(ifIndex);
+    if (phones && phones !== vlan) join(phones, ifIndex, false);
   }
   return found;
 }

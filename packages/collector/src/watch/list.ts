@@ -9,6 +9,8 @@ export interface WatchSettings {
   snmpMs: number;
   /** Absent: forwarding and ARP tables are not read. */
   tablesMs?: number | undefined;
+  /** Absent: names of addresses are not looked up. */
+  namesMs?: number | undefined;
   port: number;
 }
 

@@ -7,8 +7,10 @@ import type { Value } from '@rollcall/snmp/message/pdu';
 import { community, FakeAgent, honest } from '@rollcall/snmp/testing/fake-agent';
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
+import { AddressNames, reverseDns } from '../sweep/names.ts';
 import { echoOf } from '../testing/fake-network.ts';
 import { fastClock } from '../testing/fast-clock.ts';
+import { nameServer } from '../testing/name-server.ts';
 import { Watch } from './watch.ts';
 
 const closing: (() => unknown)[] = [];
@@ -83,14 +85,17 @@ async function slowAgent() {
   return { agent, seen };
 }
 
-async function watching(more: Partial<WatchTarget>, tablesMs: number | undefined) {
+async function watching(more: Partial<WatchTarget>, tablesMs: number | undefined, namesMs?: number) {
   const clock = fastClock(10);
   const engine = await SnmpEngine.open({ clock });
   closing.push(() => engine.close());
   const { agent, seen } = await slowAgent();
+  const server = await nameServer(() => ['Printer.example.net']);
+  closing.push(() => server.close());
+  const names = new AddressNames({ clock, nameOf: reverseDns({ servers: [server.server] }) });
   const told: Observation[] = [];
   const watch = new Watch({
-    tools: { echo: echoOf(new Map([['127.0.0.1', 1]])), snmp: async () => engine },
+    tools: { echo: echoOf(new Map([['127.0.0.1', 1]])), snmp: async () => engine, names: async () => names },
     outbox: { append: async (items: readonly Observation[]) => void told.push(...items) },
     clock,
     log: pino({ level: 'silent' }),
@@ -108,7 +113,11 @@ async function watching(more: Partial<WatchTarget>, tablesMs: number | undefined
     set: [{ deviceId, address: '127.0.0.1', credentialId: credential.id, ...more }],
     remove: [],
     credentials: [credential],
-    intervals: { icmpMs: 1000, snmpMs: 1000, ...(tablesMs === undefined ? {} : { tablesMs }) },
+    intervals: {
+      ...{ icmpMs: 1000, snmpMs: 1000 },
+      ...(tablesMs === undefined ? {} : { tablesMs }),
+      ...(namesMs === undefined ? {} : { namesMs }),
+    },
     port: agent.port,
   });
   const rows = (table: string) =>
@@ -117,11 +126,11 @@ async function watching(more: Partial<WatchTarget>, tablesMs: number | undefined
     told
       .flatMap((o) => (o.kind === 'watch' ? (o.interfaces ?? []) : []))
       .filter(({ stp }) => stp !== undefined);
-  return { seen, rows, states, deviceId };
+  return { seen, rows, states, deviceId, asked: server.asked };
 }
 
 it('a bridge is read for what it has learnt and who is beside it, again and again, and never while its states are polled', async () => {
-  const { seen, rows, states, deviceId } = await watching({ tables: true }, 3000);
+  const { seen, rows, states, deviceId, asked } = await watching({ tables: true }, 3000);
   await expect.poll(() => rows('fdb').length, { timeout: 15_000, interval: 10 }).toBeGreaterThan(2);
   expect(rows('fdb')[0]).toMatchObject({ deviceId, address: '127.0.0.1', complete: true });
   expect(rows('fdb').map((each) => each.rows.length)).toEqual(rows('fdb').map(() => STATIONS));
@@ -139,6 +148,15 @@ it('a bridge is read for what it has learnt and who is beside it, again and agai
   expect(seen.polls).toBeGreaterThan(5);
   expect(seen.tables).toBeGreaterThan(5);
   expect(seen.met).toBe(0);
+  expect(asked, 'no name is looked up where the server wants none').toEqual([]);
+}, 30_000);
+
+it('the addresses of its ARP table are told with their names, from the first reading on', async () => {
+  const { rows, asked } = await watching({ tables: true }, 3000, 3_600_000);
+  await expect.poll(() => rows('arp').length, { timeout: 15_000, interval: 10 }).toBeGreaterThan(1);
+  const entry = { ifIndex: 12, address: '10.0.0.7', mac: '00:1b:21:3c:9d:f8', name: 'printer.example.net' };
+  expect(rows('arp').map((each) => each.rows)).toEqual(rows('arp').map(() => [entry]));
+  expect(asked).toEqual(['7.0.0.10.in-addr.arpa']);
 }, 30_000);
 
 it.each<[who: string, more: Partial<WatchTarget>, tablesMs: number | undefined]>([

@@ -3,15 +3,17 @@
  * none while the states of the same device are polled: a table may be long, and what is down must be known soon.
  */
 import type { Clock } from '@rollcall/shared/clock';
-import type { RowsObservation, WatchObservation } from '@rollcall/shared/observation';
+import type { ArpRow, RowsObservation, WatchObservation } from '@rollcall/shared/observation';
 import type { FactGroup } from '@rollcall/shared/profile';
 import { profileSettings } from '@rollcall/shared/profile';
 import { Session } from '@rollcall/snmp/engine/session';
 import type { Logger } from 'pino';
 import type { Outbox } from '../outbox/outbox.ts';
+import type { SharedTools } from '../sweep/tools.ts';
 import { readTables } from '../walk/inventory.ts';
 import type { PortState } from '../walk/port-states.ts';
 import { DueQueue, onGrid } from './due-queue.ts';
+import type { WatchSettings } from './list.ts';
 import { intervalFor } from './measure/pace.ts';
 import type { Target } from './target.ts';
 
@@ -40,6 +42,7 @@ export interface TablesDeps {
   clock: Clock;
   log: Logger;
   outbox: Pick<Outbox, 'append'>;
+  tools: Pick<SharedTools, 'names'>;
   /** With the agent of a device; null where there is none. */
   session: (target: Target) => Promise<Session | null>;
 }
@@ -48,14 +51,22 @@ export class Tables {
   readonly #deps: TablesDeps;
   readonly #due = new DueQueue<Target>();
   #everyMs: number | undefined;
+  #namesMs: number | undefined;
   #reading = 0;
 
   constructor(deps: TablesDeps) {
     this.#deps = deps;
   }
 
-  /** How often tables are read from now on; undefined: not at all. */
-  interval(everyMs: number | undefined, targets: Iterable<Target>): void {
+  /**
+   * How often tables are read from now on, and how long a name of an address holds; undefined: they are not read at all, no name is looked
+   * up.
+   */
+  interval(
+    { tablesMs: everyMs, namesMs }: Pick<WatchSettings, 'tablesMs' | 'namesMs'>,
+    targets: Iterable<Target>,
+  ): void {
+    this.#namesMs = namesMs;
     if (everyMs === this.#everyMs) return;
     this.#everyMs = everyMs;
     for (const target of targets) this.put(target);
@@ -122,7 +133,9 @@ export class Tables {
   }
 
   async #ask(target: Target): Promise<{ rows: RowsObservation[]; states: PortState[] }> {
-    const { clock, log } = this.#deps;
+    const { clock, log, tools } = this.#deps;
+    const namesMs = this.#namesMs;
+    const names = namesMs === undefined ? undefined : await tools.names();
     const session = await this.#deps.session(target);
     if (!session) return NOTHING;
     const turns = new Turns(target, session);
@@ -137,6 +150,7 @@ export class Tables {
         settings: SETTINGS.snmp as NonNullable<typeof SETTINGS.snmp>,
         extra: [],
         now: () => clock.now(),
+        names: names && ((rows: readonly ArpRow[]) => names.look(rows, namesMs)),
       };
       const ports = target.ports.all().map(({ ifIndex }) => ifIndex);
       const { rows: facts, states } = await readTables(subject, ports.slice(0, PORTS_MOST));

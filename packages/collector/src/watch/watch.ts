@@ -44,7 +44,7 @@ const REPORTS_MOST = 20_000;
 const SAMPLES_MOST = 5_000;
 
 export interface WatchDeps {
-  tools: Pick<SharedTools, 'echo' | 'snmp'>;
+  tools: Pick<SharedTools, 'echo' | 'snmp' | 'names'>;
   outbox: Pick<Outbox, 'append'>;
   clock: Clock;
   log: Logger;
@@ -224,7 +224,7 @@ export class Watch {
     const reading = settings.snmpMs !== this.#settings.snmpMs;
     this.#settings = settings;
     this.#pinger.interval(settings.icmpMs);
-    this.#tables.interval(settings.tablesMs, this.#targets.values());
+    this.#tables.interval(settings, this.#targets.values());
     if (!reading) return;
     const now = this.#deps.clock.monotonic();
     for (const target of this.#targets.values()) {

@@ -3,6 +3,8 @@ import type { Station } from '../network.ts';
 
 /** Prefixes of Dell, HP, Apple, Raspberry Pi, Hikvision and Intel; the last is made up, as telephones do for privacy. */
 const PREFIXES = ['d4:be:d9', '3c:52:82', '3c:22:fb', 'b8:27:eb', 'c0:56:e3', '00:1b:21', '02:5c:1a'];
+/** What each of them calls itself, with a number. */
+const NAMES = ['DESKTOP', 'PC', 'macbook', 'raspberrypi', 'camera', 'LAPTOP', 'iphone'];
 
 /** One on each of some desks, seven behind a switch under a table, four behind each access point. */
 export function stations(): Station[] {
@@ -16,7 +18,7 @@ export function stations(): Station[] {
     at,
     mac: `${PREFIXES[n % PREFIXES.length]}:4e:${octet(n >> 4)}:${octet((n * 37) % 256)}`,
     // Every fifth has said nothing that a router heard.
-    ...(n % 5 !== 4 && { address: `127.20.50.${100 + n}` }),
+    ...(n % 5 !== 4 && { address: `127.20.50.${100 + n}`, name: `${NAMES[n % NAMES.length]}-${100 + n}` }),
   }));
 }
 

@@ -1,6 +1,6 @@
 /** BRIDGE-MIB (RFC 4188) and Q-BRIDGE-MIB (RFC 4363): ports, forwarding table, VLANs. */
 import type { Device, FdbEntry, Port } from '../device.ts';
-import { bits, gauge32, macBytes, timeticks } from '../value.ts';
+import { addressBytes, bits, gauge32, macBytes, timeticks } from '../value.ts';
 import type { Sheet } from './sheet.ts';
 
 const DOT1D = '1.3.6.1.2.1.17';
@@ -76,6 +76,19 @@ const list = (ports: Port[], width: number): Buffer =>
     ports.map((p) => (p.bridgePort ?? 1) - 1),
     width,
   );
+
+/** CISCO-DHCP-SNOOPING-MIB: AddrType ipv4(1), IpAddress, Interface, LeasedTime, Status active(1), Hostname. */
+export function dhcpSnooping(sheet: Sheet, device: Device): void {
+  for (const { mac, ifIndex, vlan, address, hostname } of device.bindings)
+    sheet.row('1.3.6.1.4.1.9.9.380.1.4.1.1', `${vlan}.${macBytes(mac).join('.')}`, {
+      3: 1,
+      4: addressBytes(address),
+      5: ifIndex,
+      6: gauge32(86_400),
+      7: 1,
+      8: hostname,
+    });
+}
 
 /** CISCO-VTP-MIB and CISCO-VLAN-MEMBERSHIP-MIB: VLANs of a box that has an instance for each, its trunks and access ports. */
 export function vtp(sheet: Sheet, device: Device): void {

@@ -2,7 +2,7 @@
 import type { Device } from '../device.ts';
 import { Mib } from '../mib.ts';
 import { asValue } from '../value.ts';
-import { bridge, vtp } from './bridge.ts';
+import { bridge, dhcpSnooping, vtp } from './bridge.ts';
 import { cdp } from './cdp.ts';
 import { entity } from './entity.ts';
 import { health } from './health.ts';
@@ -51,6 +51,7 @@ function mibOf(device: Device, uptime: () => number, startedAt: number): Mib {
   cdp(sheet, device);
   bridge(sheet, device);
   vtp(sheet, device);
+  dhcpSnooping(sheet, device);
   vrfs(sheet, device);
   for (const [name, value] of Object.entries(device.objects)) sheet.put(name, asValue(value));
   return new Mib(sheet.entries, { uptime });

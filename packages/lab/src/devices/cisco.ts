@@ -72,7 +72,7 @@ export const catalyst9300: Product = {
     { name: 'Gi{m}/0/{n}', descr: 'GigabitEthernet{m}/0/{n}', count: 48, mbps: 1000 },
     { name: 'Te{m}/1/{n}', descr: 'TenGigabitEthernet{m}/1/{n}', count: 8, mbps: 10_000 },
   ],
-  features: SWITCH,
+  features: [...SWITCH, 'dhcp-snooping'],
   entities: stackEntities('C9300-48P', 'PWR-C1-715WAC'),
 };
 

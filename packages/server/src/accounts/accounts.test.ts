@@ -3,12 +3,14 @@ import { accountOperations } from '@rollcall/shared/api/accounts';
 import { siteOperations } from '@rollcall/shared/api/sites';
 import { tokenOperations } from '@rollcall/shared/api/tokens';
 import { systemClock } from '@rollcall/shared/clock';
+import { uuidv7 } from '@rollcall/shared/uuid';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../platform/db/db.ts';
 import { keyring } from '../platform/keys/keyring.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { type Credential, type RestServer, startRest } from '../testing/rest.ts';
+import { insert } from '../testing/rows.ts';
 import { accountHandlers, ensureFirstAdmin, purgeAccounts } from './accounts.ts';
 import { addUser, issueToken, setPassword } from './command-line.ts';
 
@@ -605,6 +607,36 @@ describe.each(databases())('accounts on %s', (_name, open) => {
       await db.query('DELETE FROM scans');
       expect((await ask('DELETE', path, admin)).status).toBe(200);
       expect((await ask('GET', path, admin)).status).toBe(404);
+    });
+
+    it('say thresholds by a custom field that there is, with a value that it takes', async () => {
+      await insert(db, 'custom_fields', [
+        { id: uuidv7(), applies_to: 'device', name: 'Tier', type: 'number' },
+        { id: uuidv7(), applies_to: 'interface', name: 'Metered', type: 'boolean' },
+      ]);
+      const create = (...fields: string[]) =>
+        ask('POST', '/api/sites', admin, {
+          json: {
+            name: uuidv7(),
+            settings: { fieldThresholds: fields.map((field) => ({ field, thresholds: { loss: 5 } })) },
+          },
+        });
+      const { json } = await create('Tier: 1.0', 'Metered:yes');
+      expect(json.data.settings.fieldThresholds.map(({ field }: { field: string }) => field)).toEqual([
+        'Tier:1',
+        'Metered:true',
+      ]);
+      for (const [fields, why] of [
+        [['Teir:1'], 'did you mean Tier?'],
+        [['Tier:first'], 'Tier must be a number'],
+        [['Tier:1', 'Tier:1.0'], 'must name each value once'],
+      ] as const)
+        expect((await create(...fields)).json.error.message).toContain(why);
+      const path = `/api/sites/${json.data.id}`;
+      const settings = { fieldThresholds: [{ field: 'Tier:x', thresholds: { loss: 5 } }] };
+      expect((await ask('PATCH', path, admin, { json: { settings } })).status).toBe(400);
+      expect((await ask('PATCH', path, admin, { json: { settings: {} } })).status).toBe(200);
+      await db.query('DELETE FROM custom_fields');
     });
 
     it.each([['10.0.0.0/33'], ['10.0.0.256/24'], ['010.0.0.1'], ['example.com'], ['::ffff:10.0.0.0/104']])(

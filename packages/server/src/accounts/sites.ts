@@ -1,13 +1,16 @@
 /** Sites, each an address space of its own: who may be there, what may be probed. */
-import type { Site } from '@rollcall/shared/api/sites';
+
+import { ANNOTATED } from '@rollcall/shared/api/annotations';
+import type { Site, SiteSettings } from '@rollcall/shared/api/sites';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { orConflict, type Sql } from '../platform/db/db.ts';
+import { storedFilters } from '../platform/db/custom-fields.ts';
+import { orConflict, type Sql, type Transaction } from '../platform/db/db.ts';
 import { containing, orderBy, Parameters, readPage, unix } from '../platform/db/list.ts';
 import { requireMatch } from '../platform/http/etag.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
 import { patched } from '../platform/http/patch.ts';
-import { notFound, Problem } from '../platform/problem.ts';
+import { invalid, notFound, Problem } from '../platform/problem.ts';
 import { audit } from './audit.ts';
 import { canonicalBlocks } from './blocks.ts';
 import type { AccountDeps } from './deps.ts';
@@ -41,8 +44,9 @@ export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
         throw new Problem('forbidden', 'only an administrator who sees every site can add one');
       const id = uuidv7();
       const data = await db.transaction(async (sql) => {
+        const settings = await storedSettings(sql, body.settings);
         await orConflict(taken(body.name), () =>
-          sql.prisma.site.create({ data: { id, name: body.name, ...stored(body) } }),
+          sql.prisma.site.create({ data: { id, name: body.name, ...stored({ ...body, settings }) } }),
         );
         await noteChange(sql, id);
         await audit(sql, {
@@ -63,6 +67,7 @@ export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
         const before = await readSite(sql, actor, params.id, 'FOR UPDATE');
         requireMatch(header('if-match'), before);
         const after = patched(before, body);
+        after.settings = await storedSettings(sql, after.settings, before.settings);
         await orConflict(taken(after.name), () =>
           sql.prisma.site.update({ where: { id: params.id }, data: { name: after.name, ...stored(after) } }),
         );
@@ -117,6 +122,28 @@ const stored = (site: Omit<Site, 'id' | 'name' | 'createdAt'>) => ({
   allowSpecial: site.allowSpecial,
   settings: site.settings as Prisma.InputJsonObject,
 });
+
+/** In the transaction that stores them. @throws Problem where nothing can have the custom field that they name. */
+async function storedSettings(
+  sql: Transaction,
+  { fieldThresholds, ...settings }: SiteSettings,
+  before: SiteSettings = {},
+): Promise<SiteSettings> {
+  if (!fieldThresholds) return settings;
+  const fields = await storedFilters(
+    sql,
+    ANNOTATED,
+    fieldThresholds.map(({ field }) => field),
+    {
+      member: 'settings.fieldThresholds',
+      before: (before.fieldThresholds ?? []).map(({ field }) => field),
+    },
+  );
+  if (fields.length < fieldThresholds.length)
+    throw invalid('settings.fieldThresholds', 'must name each value once');
+  const said = fieldThresholds.map(({ thresholds }, at) => ({ field: fields[at] ?? '', thresholds }));
+  return { ...settings, fieldThresholds: said };
+}
 
 async function readSite(sql: Sql, actor: Actor, id: string, lock = ''): Promise<Site> {
   const [site] = await sql.query<Site>(`SELECT ${COLUMNS} FROM sites WHERE ${VISIBLE} AND id = $2 ${lock}`, [

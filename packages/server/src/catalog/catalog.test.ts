@@ -216,6 +216,16 @@ describe.each(databases())('inventory on %s', (_name, open) => {
           message: 'no such device',
         });
     }
+    // A record that was merged leads on to its receiver, for who may see that.
+    const merged = uuidv7();
+    await insert(db, 'merged_devices', [{ site_id: north, id: merged, into_id: ids.core }]);
+    const old = { params: { id: merged } };
+    await expect(as()('devices.get', old)).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringMatching(/^this device was merged into core/),
+      details: [{ path: 'mergedInto', message: ids.core }],
+    });
+    await expect(southern('devices.get', old)).rejects.toMatchObject({ message: 'no such device' });
     // One allowed, one not: refused as a whole.
     await expect(
       southern('devices.merge', { params: { id: ids.southCore ?? '' }, body: { deviceId: ids.core } }),
@@ -572,6 +582,12 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     });
     expect(told).toEqual(['unwatched 3', 'unwatched 3']);
     expect((await as()('devices.list', { query: { monitor: '1' } })).totalCount).toBe(0);
+    // What changed nothing is not in the audit log.
+    const noted = async () => db.query(`SELECT subject FROM audit WHERE action = 'device.bulk' ORDER BY id`);
+    const before = await noted();
+    expect(before.slice(-3)).toEqual(['3 devices', '1 device', '6 devices'].map((subject) => ({ subject })));
+    expect((await bulk({ filter: {}, set: { monitor: 0 } })).data).toEqual({ matched: 6, changed: 0 });
+    expect(await noted()).toEqual(before);
     await expect(bulk({ filter: { site: north }, set: { monitor: 1 } }, southern)).rejects.toMatchObject({
       code: 'forbidden',
     });

@@ -2,7 +2,8 @@
 import type { DeviceQuery } from '@rollcall/shared/api/inventory';
 import { canonicalBlock } from '@rollcall/shared/ip';
 import { isUuid } from '@rollcall/shared/uuid';
-import { foundIn, tagged } from '../platform/db/annotated.ts';
+import { foundIn, tagged, withFields } from '../platform/db/annotated.ts';
+import { requireFilterFields } from '../platform/db/custom-fields.ts';
 import { rankOf } from '../platform/db/health.ts';
 import {
   conditionsOf,
@@ -17,8 +18,6 @@ import {
 import type { Sql } from '../platform/db/sql.ts';
 import { closest } from '../platform/ops/hint.ts';
 import { invalid } from '../platform/problem.ts';
-import { requireFilterFields } from './annotations/fields.ts';
-import { withFields } from './annotations/sql.ts';
 
 export type DeviceFilters = FilterOf<DeviceQuery>;
 

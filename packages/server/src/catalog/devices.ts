@@ -1,6 +1,12 @@
 /** The device list and one device, each as one statement. */
 import type { Annotations } from '@rollcall/shared/api/annotations';
-import type { DEVICE_SORTS, Device, DeviceDetail, DeviceQuery } from '@rollcall/shared/api/inventory';
+import {
+  type DEVICE_SORTS,
+  type Device,
+  type DeviceDetail,
+  type DeviceQuery,
+  MERGED_INTO,
+} from '@rollcall/shared/api/inventory';
 import { CaseStatus, deviceClass, deviceStatus, EventStatus } from '@rollcall/shared/model';
 import { healthOf } from '../platform/db/health.ts';
 import {
@@ -14,6 +20,7 @@ import {
   unix,
 } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
+import { notFound, Problem } from '../platform/problem.ts';
 import { DEVICE_FILTERS, requireKnown } from './device-filter.ts';
 import { type Overrides, originsOf } from './origins.ts';
 import { readLinks } from './topology.ts';
@@ -191,4 +198,18 @@ export async function readDevice(
     openCases,
     origins: originsOf(device, overrides),
   };
+}
+
+/** Why there is no such device: where its record was merged into another, that one is told, so that old links lead on. */
+export async function goneDevice(sql: Sql, id: string, scope: Scope): Promise<Problem> {
+  const p = new Parameters();
+  const [into] = await sql.query<{ id: string; name: string }>(
+    `SELECT d.id, d.name FROM merged_devices m JOIN devices d ON d.site_id = m.site_id AND d.id = m.into_id
+     WHERE m.id = ${p.add(id)}::uuid AND ${inScope(p, 'm.site_id', scope)}`,
+    p.values,
+  );
+  if (!into) return notFound('device');
+  return new Problem('not_found', `this device was merged into ${into.name}`, {
+    details: [{ path: MERGED_INTO, message: into.id }],
+  });
 }

@@ -1,11 +1,11 @@
 /** What people say of interfaces: of one, or of all of a device that a filter matches. */
 import { type Annotations, TAGS_MOST } from '@rollcall/shared/api/annotations';
+import { requireFields, requireFilterFields } from '../platform/db/custom-fields.ts';
 import type { Database } from '../platform/db/db.ts';
 import { conditionsOf, inScope, Parameters, type Scope } from '../platform/db/list.ts';
 import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { notFound, Problem } from '../platform/problem.ts';
-import { requireFields, requireFilterFields } from './annotations/fields.ts';
 import {
   type AnnotationPatch,
   annotationAssignments,
@@ -53,7 +53,7 @@ interface InterfaceBulk {
 
 /**
  * Changes every interface of a device that a filter matches, all of them or none: a device has no more than one transaction
- * takes. `note` is told how many were changed, with the device.
+ * takes. `note` is told how many were changed, with the device, where there are any.
  * @throws Problem `not_found` where the device is not in scope; `conflict` when `expect` is given and another number matches,
  *   or one would have too many tags
  */
@@ -80,8 +80,10 @@ export async function bulkChangeInterfaces(
        WHERE ${where} AND ${differs('i', next)} RETURNING i.id`,
       p.values,
     );
-    if (changed.length > 0) await announce(sql, device.siteId, 'device', [device.id]);
-    await note(changed.length)(sql, device);
+    if (changed.length > 0) {
+      await announce(sql, device.siteId, 'device', [device.id]);
+      await note(changed.length)(sql, device);
+    }
     return { matched, changed: changed.length };
   });
 }

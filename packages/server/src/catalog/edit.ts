@@ -1,12 +1,12 @@
 /** What people change about devices. */
 import { TAGS_MOST } from '@rollcall/shared/api/annotations';
 import type { DeviceClass } from '@rollcall/shared/model';
+import { requireFields } from '../platform/db/custom-fields.ts';
 import type { Database } from '../platform/db/db.ts';
 import { inScope, Parameters, type Scope, searchable } from '../platform/db/list.ts';
 import { announce } from '../platform/db/notify.ts';
 import type { Sql, Transaction } from '../platform/db/sql.ts';
 import { Problem } from '../platform/problem.ts';
-import { requireFields } from './annotations/fields.ts';
 import {
   type AnnotationPatch,
   type Assignment,
@@ -184,7 +184,7 @@ export async function bulkChange(
     ...bulk
   }: Bulk & {
     expect?: number | undefined;
-    /** Writes down how many were changed, in the transaction that changes them. */
+    /** Writes down how many were changed, in the transaction that changes them; not where none was. */
     note: (sql: Transaction, changed: number) => Promise<void>;
   },
 ): Promise<{ matched: number; changed: number }> {
@@ -197,7 +197,7 @@ export async function bulkChange(
     const step = await db.transaction(async (sql) => {
       await requireFields(sql, 'device', bulk.set.fields);
       const devices = await bulkStep(sql, events, bulk);
-      if (devices > 0 || changed === 0) await note(sql, devices);
+      if (devices > 0) await note(sql, devices);
       return devices;
     });
     changed += step;

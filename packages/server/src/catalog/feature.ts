@@ -8,7 +8,7 @@ import type { Audit, MakerOf } from '../ports.ts';
 import { type AddIds, addHandlers, type ByAddress } from './add/feature.ts';
 import { type FieldIds, fieldHandlers } from './annotations/handlers.ts';
 import { readDeviceAt } from './device-at.ts';
-import { listDevices, readDevice } from './devices.ts';
+import { goneDevice, listDevices, readDevice } from './devices.ts';
 import { bulkChange, deleteDevice, type EventActions, type Note, patchDevice } from './edit.ts';
 import { annotateInterface, bulkChangeInterfaces } from './edit-interfaces.ts';
 import { deviceExists, deviceHistory, explainDevice, type StrengthOf } from './explain.ts';
@@ -67,11 +67,14 @@ type Ids =
   | FieldIds
   | ExportIds;
 
+/** `1 device`, `2 devices`. */
+const countOf = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+
 export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
   const { db, clock, identity, events, audit, makerOf } = deps;
   const read = async (id: string, scope: Scope) => {
     const device = await readDevice(db, id, scope, clock.now());
-    if (!device) throw notFound('device');
+    if (!device) throw await goneDevice(db, id, scope);
     return device;
   };
   const brief = async (id: string, actor: Actor) => {
@@ -115,7 +118,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       const scope = scopeOf(actor);
       if (at === undefined) return { data: await read(id, scope) };
       const data = await readDeviceAt(db, id, { scope, at, now: clock.now() });
-      if (!data) throw notFound('device');
+      if (!data) throw await goneDevice(db, id, scope);
       return { data };
     },
     'devices.update': async ({ params: { id }, body, actor, address }) => {
@@ -147,7 +150,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
         by: { name: actor.name, at: clock.now() },
         note: (sql, changed) =>
           audit(sql, {
-            ...{ actor, address, action: 'device.bulk', subject: `${changed} devices` },
+            ...{ actor, address, action: 'device.bulk', subject: countOf(changed, 'device') },
             ...(filter.site && { siteId: filter.site }),
             detail: { filter, set },
           }),
@@ -223,7 +226,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
         (changed) => (sql, device) =>
           audit(sql, {
             ...{ actor, address, siteId: device.siteId, action: 'interface.bulk' },
-            subject: `${changed} interfaces of device ${device.name}`,
+            subject: `${countOf(changed, 'interface')} of device ${device.name}`,
             detail: { filter, set },
           }),
       );

@@ -35,7 +35,7 @@ describe.each(databases())('free ports on %s', (_name, open) => {
     await device('router', { class: 'router' });
     await device('south', { site_id: south });
     await device('gone', { gone_at: days(1) });
-    for (const name of ['scanned', 'in part', 'watched', 'silent']) await device(name);
+    for (const name of ['scanned', 'in part', 'watched', 'silent', 'cut', 'closed']) await device(name);
     const port = (of: string, if_index: number, more: object) => ({
       ...{ site_id: of === 'south' ? south : north, device_id: ids[of], id: uuidv7(), if_index },
       ...{ name: `Gi${if_index}`, type: 6, oper_status: 2, admin_status: 1, speed_bps: 1_000_000_000 },
@@ -63,23 +63,45 @@ describe.each(databases())('free ports on %s', (_name, open) => {
       port('sw-2', 1, { last_up_at: null, last_change: days(400), speed_bps: 100 }),
       port('sw-2', 2, { last_up_at: null, last_change: days(5), oper_status: 6 }),
       port('router', 1, {}),
+      port('router', 2, { speed_bps: null }),
       port('south', 1, {}),
-      // What was read last long ago is not known: unless its table was read again as it was, or the watch reads it.
-      ...['scanned', 'in part', 'watched', 'silent'].map((of) => port(of, 1, { last_seen: days(95) })),
+      // What was read last long ago is not known: unless its table was read again as it was, or the watch reads all of it.
+      ...['scanned', 'in part', 'watched', 'silent', 'cut', 'closed'].map((of) =>
+        port(of, 1, { last_seen: days(95) }),
+      ),
     ]);
     await insert(
       db,
       'device_facts',
-      ['scanned', 'in part'].map((of) => ({
-        ...{ site_id: north, device_id: ids[of], group: 'interfaces', data: [], hash: '' },
-        ...{ seen_at: days(6), complete: of === 'scanned' },
+      [
+        ['scanned', 6, true],
+        ['in part', 6, false],
+        ['watched', 95, true],
+        ['cut', 95, false],
+        ['closed', 95, true],
+      ].map(([of, ago, complete]) => ({
+        ...{ site_id: north, device_id: ids[String(of)], group: 'interfaces', data: [], hash: '' },
+        ...{ seen_at: days(Number(ago)), complete },
       })),
     );
+    const credential = uuidv7();
+    await insert(db, 'credentials', [
+      {
+        ...{ id: credential, name: 'read-only', version: 'v2c', sealed: Buffer.from('x'), key_id: 'k' },
+        site_ids: '{}',
+      },
+    ]);
     for (const [name, snmp] of [
       ['watched', 'ok'],
       ['silent', 'timeout'],
+      ['cut', 'ok'],
+      ['closed', 'ok'],
     ] as const) {
-      await db.query('UPDATE devices SET monitor = true, watched_snmp = $2 WHERE id = $1', [ids[name], snmp]);
+      const opens = name === 'closed' ? null : credential;
+      await db.query(
+        'UPDATE devices SET monitor = true, watched_snmp = $2, credential_id = $3 WHERE id = $1',
+        [ids[name], snmp, opens],
+      );
       await db.query('UPDATE sightings SET watched_at = $2 WHERE device_id = $1', [ids[name], days(0)]);
     }
   });
@@ -105,6 +127,7 @@ describe.each(databases())('free ports on %s', (_name, open) => {
   it('lists sockets that are down and known to be, by device and port', async () => {
     expect(await names({ site: north })).toEqual([
       'router Gi1',
+      'router Gi2',
       'scanned Gi1',
       'sw-1 Gi2',
       'sw-1 Gi10',
@@ -113,6 +136,44 @@ describe.each(databases())('free ports on %s', (_name, open) => {
       'watched Gi1',
     ]);
     expect(await names({}, [south])).toEqual(['south Gi1']);
+  });
+
+  it('lists none that software makes, though its type is Ethernet', async () => {
+    const site_id = await addSite(db, 'hosts');
+    const [device_id = ''] = await addDevices(db, [{ site_id, name: 'host' }]);
+    const sockets = [
+      'eth0',
+      'port1.0.1',
+      'P1.2',
+      '1.3',
+      'breakout',
+      'brick1',
+      'vlan20-desk',
+      'wlan-ap1',
+      'Tap1',
+    ];
+    const made = [
+      'eth0.100',
+      'p4p1.7',
+      'xethernet0/1.20',
+      'br0',
+      'br-lan',
+      'bond1',
+      'veth5629f4f2',
+      'docker0',
+      'wlan0',
+      'Vlan-interface1',
+    ];
+    await insert(
+      db,
+      'interfaces',
+      [...sockets, ...made].map((name, if_index) => ({
+        ...{ site_id, device_id, id: uuidv7(), if_index, name, type: 6, oper_status: 2 },
+        ...{ first_seen: days(300), last_seen: days(1), last_up_at: days(100) },
+      })),
+    );
+    expect(await names({ site: site_id })).toEqual(sockets.map((port) => `host ${port}`));
+    await db.query('DELETE FROM devices WHERE id = $1', [device_id]);
   });
 
   it('tells since when each is not used, and how that is known', async () => {
@@ -131,11 +192,12 @@ describe.each(databases())('free ports on %s', (_name, open) => {
   it('asks for days, classes, names and an order', async () => {
     expect(await names({ unusedDays: '150' })).toEqual(['sw-1 Gi10', 'sw-2 Gi1', 'sw-2 Gi2']);
     expect(await names({ unusedDays: '70', search: 'sw-1' })).toEqual(['sw-1 Gi2', 'sw-1 Gi3', 'sw-1 Gi10']);
-    expect(await names({ class: 'router,phone' })).toEqual(['router Gi1']);
+    expect(await names({ class: 'router,phone' })).toEqual(['router Gi1', 'router Gi2']);
     expect(await names({ search: 'SPARE' })).toEqual(['sw-1 Gi10']);
     expect((await names({ sort: 'unusedSince' }))[0]).toBe('sw-2 Gi1');
-    expect((await names({ sort: 'speedBps' }))[0]).toBe('sw-2 Gi1');
+    expect((await names({ sort: 'speedBps' }))[0]).toBe('router Gi2');
+    expect((await names({ sort: '-speedBps' })).at(-1)).toBe('router Gi2');
     const { data, totalCount } = await ask({ site: north, page: '2', pageSize: '3' });
-    expect([data[0]?.port, totalCount]).toEqual(['Gi10', 7]);
+    expect([data[0]?.port, totalCount]).toEqual(['Gi2', 8]);
   });
 });

@@ -19,22 +19,20 @@ import {
   seconds,
 } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { NOT_UP_SINCE, PORT_TYPES, statusName } from './interfaces.ts';
+import { HAS_SOCKET, NO_LINK, NOT_UP_SINCE, PORT_TYPES, statusName } from './interfaces.ts';
 
 const DAY_MS = 86_400_000;
 
-/**
- * ifOperStatus of a port without a link: down, notPresent, lowerLayerDown. Of one that is dormant or in a test nothing is said.
- * With the types it is the condition of the index `interfaces_free`.
- */
-const IS_FREE = `i.oper_status IN (2, 6, 7) AND i.type IN (${PORT_TYPES}) AND i.gone_at IS NULL`;
+/** The condition of the index `interfaces_free`, and what it cannot tell. */
+const IS_FREE = `${NO_LINK} AND i.type IN (${PORT_TYPES}) AND i.gone_at IS NULL AND ${HAS_SOCKET}`;
 
 /**
  * When the state of a port was read last. A scan that found the same writes the time of its table alone, and a status report
- * that its SNMP answered stands for every port of which it tells nothing new.
+ * that its SNMP answered stands for every port of which it tells nothing new: not where the table was cut, nor where no
+ * credential opens the device any more (then reports tell of pings).
  */
-const READ_AT = `greatest(i.last_seen, CASE WHEN f.complete THEN f.seen_at END,
-  CASE WHEN d.monitor AND d.watched_snmp = 'ok' THEN v.watched_at END)`;
+const READ_AT = `greatest(i.last_seen, CASE WHEN f.complete THEN greatest(f.seen_at,
+  CASE WHEN d.monitor AND d.watched_snmp = 'ok' AND d.credential_id IS NOT NULL THEN v.watched_at END) END)`;
 
 const FROM = `interfaces i JOIN devices d ON d.site_id = i.site_id AND d.id = i.device_id
   JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id
@@ -50,7 +48,8 @@ const PORT = ['d.sort_name', 'i.device_id', 'i.if_index'] as const;
 const ORDERS: Record<(typeof FREE_PORT_SORTS)[number], readonly string[]> = {
   device: PORT,
   unusedSince: [NOT_UP_SINCE, ...PORT],
-  speedBps: ['i.speed_bps', ...PORT],
+  // Many devices tell 0 or nothing for a port without a link; the fastest comes first, downwards.
+  speedBps: ['coalesce(i.speed_bps, 0)', ...PORT],
 };
 
 const FILTERS: Filters<FilterOf<FreePortQuery>, { now: number }> = {

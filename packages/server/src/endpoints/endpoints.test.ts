@@ -117,6 +117,90 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
     expect(await found('phone-7', [other])).toEqual([]);
   });
 
+  describe('with names by reverse DNS', () => {
+    const HEX = '02:00:00:00:00:ca';
+    const entry = (mac: string, address: string, name: string | null, more = {}) => ({
+      ...{ site_id: site, device_id: core, mac, if_index: 3, vlan: 0, address, name, since: AT, ...more },
+    });
+    beforeAll(async () => {
+      await insert(db, 'endpoints', [
+        entry(PHONE, '10.0.0.77', 'dhcp-phone-77.example.net'),
+        entry(HEX, '10.0.0.50', 'cafe-1.example.net'),
+        entry(HEX, '10.0.0.51', 'cafe-2.example.net', { since: '2026-11-20T13:00:00Z' }),
+        entry(HEX, '', 'a-cafe', { if_index: 7, since: '2026-11-20T15:00:00Z' }),
+        entry(HEX, '10.0.0.52', null, { since: '2026-11-20T14:00:00Z' }),
+        entry(HEX, '10.0.0.49', 'old.example.net', { since: '2026-11-01T12:00:00Z', until: AT }),
+      ]);
+    });
+    afterAll(async () => {
+      await db.query(`DELETE FROM endpoints WHERE mac = $1 OR mac = $2 AND address <> ''`, [HEX, PHONE]);
+    });
+
+    it('goes by the latest of them where LLDP tells none, by DHCP only where DNS has none, and says so', async () => {
+      const { data } = await ask('endpoints.list', { query: { mac: HEX } });
+      expect(data).toMatchObject([{ name: 'cafe-2.example.net', nameFrom: 'dns', owner: null }]);
+      const before = await ask('endpoints.list', { query: { mac: HEX, at: `${T - 1}` } });
+      expect(before.data).toMatchObject([{ name: 'old.example.net', nameFrom: 'dns' }]);
+      const [place] = await placesOf(HEX);
+      expect(place).toMatchObject({ name: 'cafe-2.example.net', nameFrom: 'dns' });
+      expect(
+        place.sightings.map((one: Record<string, string>) => [one.address, one.name, one.nameFrom]),
+      ).toEqual([
+        [null, 'a-cafe', 'dhcp'],
+        ['10.0.0.52', null, null],
+        ['10.0.0.51', 'cafe-2.example.net', 'dns'],
+        ['10.0.0.50', 'cafe-1.example.net', 'dns'],
+        ['10.0.0.49', 'old.example.net', 'dns'],
+      ]);
+      expect((await placesOf(PHONE))[0]).toMatchObject({ name: 'phone-7', nameFrom: 'lldp' });
+      expect((await placesOf(ACCESS))[0]).toMatchObject({ name: 'access', nameFrom: 'device' });
+      expect((await placesOf(HOST))[0]).toMatchObject({ name: null, nameFrom: null });
+    });
+
+    it('finds a part of a name once, whichever it is of, within the sites that the caller sees', async () => {
+      const found = async (text: string, scope: string[] | null = null) =>
+        (await findEndpoints(db, text, { scope, most: 7, makers, now: T })).map(({ mac }) => mac);
+      for (const ways of [found, async (search: string) => macs({ search })]) {
+        expect(await ways('AFE-2.Exam')).toEqual([HEX]);
+        expect(await ways('example.net')).toEqual([PHONE, HEX]);
+        expect(await ways('phone-7')).toEqual([PHONE]);
+        expect(await ways('afe_2')).toEqual([]);
+      }
+      expect(await found('cafe-2', [other])).toEqual([]);
+      expect((await ask('endpoints.list', { query: { search: 'cafe-2' } }, [other])).data).toEqual([]);
+    });
+
+    it('lists all of a name that is a vendor too, however many there are', async () => {
+      const count = async () =>
+        (await ask('endpoints.list', { query: { search: 'Cisco', pageSize: '1' } })).totalCount;
+      expect(await count(), 'by their vendor').toBe(2);
+      for (const [most, many] of [
+        [3, 5],
+        [1100, 1102],
+      ]) {
+        await db.query(
+          `INSERT INTO endpoints (site_id, mac, device_id, if_index, vlan, address, name, since)
+           SELECT $1::uuid, '02:00:00:03:' || regexp_replace(lpad(to_hex(n), 4, '0'), '(..)(..)', '\\1:\\2'), $2::uuid, 3, 0,
+             host('10.3.0.0'::inet + n), 'cisco-' || n || '.example.net', $3::timestamptz
+           FROM generate_series(1, $4::int) n ON CONFLICT DO NOTHING`,
+          [site, core, AT, most],
+        );
+        expect(await count()).toBe(many);
+      }
+      await db.query(`DELETE FROM endpoints WHERE mac LIKE '02:00:00:03:%'`);
+    });
+
+    it.each<[string, object, string[]]>([
+      ['digits of a MAC address, a vendor and a name', { search: '0ca' }, [HEX]],
+      ['a name that one has now', { search: 'cafe-1', current: '1' }, [HEX]],
+      ['a name that none has now', { search: 'old.ex', current: '1' }, []],
+      ['a name at a time before', { search: 'old.ex', at: `${T - 1}` }, [HEX]],
+      ['a name before it was there', { search: 'cafe-1', at: `${T - 1}` }, []],
+    ])('lists by %s', async (_what, query, expected) => {
+      expect(await macs(query)).toEqual(expected);
+    });
+  });
+
   it('finds by the beginning of a hardware address, a part of it and the beginning of an IP address', async () => {
     const found = async (text: string, scope: string[] | null = null) =>
       (await findEndpoints(db, text, { scope, most: 7, makers, now: T })).map(({ mac }) => mac);
@@ -303,12 +387,16 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
   });
 
   it('links the device that is known by its IP address alone, unless several have it', async () => {
-    const printer = { siteId: site, mac: HOST, owner: null, addresses: ['10.0.0.9'], ports: [] };
-    expect(await readIdentities(db, [printer])).toEqual([{ owner: null, name: null }]);
+    const asked = { siteId: site, mac: HOST, owner: null, addresses: ['10.0.0.9'], ports: [] };
+    const printer = { ...asked, told: { name: 'printer-9.example.net', nameFrom: 'dns' as const } };
+    const unknown = { owner: null, name: 'printer-9.example.net', nameFrom: 'dns' };
+    expect(await readIdentities(db, [printer])).toEqual([unknown]);
     const [first] = await addDevices(db, [{ site_id: site, name: 'printer', address: '10.0.0.9' }]);
-    expect(await readIdentities(db, [printer])).toMatchObject([{ owner: { deviceId: first } }]);
+    expect(await readIdentities(db, [printer])).toMatchObject([
+      { owner: { deviceId: first }, name: 'printer', nameFrom: 'device' },
+    ]);
     const [second] = await addDevices(db, [{ site_id: site, name: 'another', address: '10.0.0.9' }]);
-    expect(await readIdentities(db, [printer])).toEqual([{ owner: null, name: null }]);
+    expect(await readIdentities(db, [printer])).toEqual([unknown]);
     await db.query('DELETE FROM devices WHERE id = ANY($1::uuid[])', [[first, second]]);
   });
 

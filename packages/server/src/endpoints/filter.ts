@@ -22,8 +22,6 @@ interface FilterContext {
 
 /** Most prefixes of the makers that a search means; more are no search. */
 const PREFIXES = 3000;
-/** Fewest letters of a maker's name. */
-const MAKER_LEAST = 3;
 
 export const FILTERS: Filters<FilterOf<EndpointQuery>, FilterContext> = {
   search: (p, text, context) => search(p, text.trim(), context),
@@ -55,8 +53,11 @@ const ofDevice = (id: string): string =>
 
 /** That an interval of the address is as told, at the time that is asked for. */
 const learnt = (p: Parameters, condition: string, context: FilterContext): string =>
-  `(m.site_id, m.mac) IN (SELECT e.site_id, e.mac FROM endpoints e
-    WHERE ${condition} AND ${inScope(p, 'e.site_id', context.scope)} AND ${during(p, context)})`;
+  `(m.site_id, m.mac) IN (${learntBy(p, condition, context)})`;
+
+const learntBy = (p: Parameters, condition: string, context: FilterContext): string =>
+  `SELECT e.site_id, e.mac FROM endpoints e
+    WHERE ${condition} AND ${inScope(p, 'e.site_id', context.scope)} AND ${during(p, context)}`;
 
 function during(p: Parameters, { at, current }: FilterContext): string {
   if (at !== undefined) {
@@ -89,26 +90,45 @@ export function hasDigits(p: Parameters, digits: string): string {
 /** Digits that a hardware address begins with, as a pattern over it. */
 export const macStart = (digits: string): string => `${digits.replace(/(..)(?=.)/g, '$1:')}%`;
 
-/** One box: whatever the text may be, any of it. */
+/** Fewest characters of a name: an index of trigrams serves no fewer. */
+export const NAME_LEAST = 3;
+
+/** Whether a text may be a part of a name. */
+const isName = (text: string): boolean => text.length >= NAME_LEAST && !isAddressStart(text);
+
+/** One box: whatever the text may be, any of it. Each way is a statement by itself: joined by OR, no index would serve all of them. */
 function search(p: Parameters, text: string, context: FilterContext): string | null {
   if (text === '') return null;
-  const ways = meant(p, text, context);
-  if (!isAddressStart(text) && text.length >= MAKER_LEAST) ways.push(...made(p, text, context));
-  return ways.length === 0 ? 'false' : `(${ways.join(' OR ')})`;
+  const digits = macDigits(text);
+  const having = (condition: string) =>
+    `SELECT m.site_id, m.mac FROM endpoint_macs m WHERE ${condition} AND ${inScope(p, 'm.site_id', context.scope)}`;
+  const ways = [
+    ...(isAddressStart(text) ? [learntBy(p, addressStarts(p, text), context)] : []),
+    ...(digits === null ? [] : [having(hasDigits(p, digits))]),
+    ...(isName(text) ? [...made(p, text, context).map(having), ...namedSo(p, text, context)] : []),
+  ];
+  return ways.length === 0 ? 'false' : `(m.site_id, m.mac) IN (${ways.join(' UNION ALL ')})`;
 }
+
+/** That a name has a part; of names in lower case. */
+export const hasPart = (p: Parameters, name: string, text: string): string =>
+  `${name} LIKE ${p.add(anywhere(text.toLowerCase()))}::text`;
+
+/** What calls itself so by LLDP, `neighbours b`; of devices of ours the search finds the device. */
+export const calledSo = (p: Parameters, text: string, scope: Scope): string =>
+  `b.sys_name <> '' AND b.remote_device_id IS NULL AND ${hasPart(p, 'lower(b.sys_name)', text)} AND ${inScope(p, 'b.site_id', scope)}`;
+
+/** Those of a name, by LLDP at their port, by reverse DNS of an address or by DHCP, as they have it at the time that is asked for. */
+const namedSo = (p: Parameters, text: string, context: FilterContext): string[] => [
+  `SELECT b.site_id, x.mac FROM neighbours b
+     CROSS JOIN LATERAL (VALUES (substr(b.chassis_id, length('macAddress:') + 1)), (b.port_id)) x(mac)
+     WHERE ${calledSo(p, text, context.scope)}`,
+  learntBy(p, hasPart(p, 'e.name', text), context),
+];
 
 /** Digits of a hardware address that a text may mean; null: none. */
 export const macDigits = (text: string): string | null =>
   isAddressStart(text) && text.includes('.') ? null : macPart(text);
-
-/** The conditions of which one must hold: an IP address that begins so, a hardware address with this part. */
-function meant(p: Parameters, text: string, context: FilterContext): string[] {
-  const digits = macDigits(text);
-  return [
-    ...(isAddressStart(text) ? [learnt(p, addressStarts(p, text), context)] : []),
-    ...(digits === null ? [] : [hasDigits(p, digits)]),
-  ];
-}
 
 /** By the name of the maker. */
 function made(p: Parameters, text: string, { makers }: FilterContext): string[] {

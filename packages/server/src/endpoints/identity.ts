@@ -1,4 +1,5 @@
-/** Whose hardware addresses are: the device of the inventory, else the name that they go by at their port. */
+/** Whose hardware addresses are: the device of the inventory, else the name that they go by at their port, in DNS, by DHCP. */
+import type { Endpoint } from '@rollcall/shared/api/endpoints';
 import { canonicalAddress } from '@rollcall/shared/ip';
 import type { Sql } from '../platform/db/sql.ts';
 import { type NamedPort, portKey } from './ports.ts';
@@ -15,11 +16,13 @@ export interface Asked {
   addresses: readonly string[];
   /** Where it enters. */
   ports: readonly NamedPort[];
+  /** By reverse DNS of its IP addresses, or DHCP. */
+  told: Named;
 }
 
-export interface Identity {
+export type Named = Pick<Endpoint, 'name' | 'nameFrom'>;
+export interface Identity extends Named {
   owner: Owner;
-  name: string | null;
 }
 
 /** In the order of what is asked. */
@@ -29,8 +32,34 @@ export async function readIdentities(sql: Sql, asked: readonly Asked[]): Promise
   const names = await namesAtPorts(sql, asked);
   return asked.map((one, n) => {
     const owner = one.owner ?? byAddress.get(n) ?? null;
-    return { owner, name: owner?.name ?? names.get(n) ?? null };
+    if (owner) return { owner, name: owner.name, nameFrom: 'device' };
+    const own = names.get(n);
+    if (own !== undefined) return { owner, name: own, nameFrom: 'lldp' };
+    return { owner, ...one.told };
   });
+}
+
+interface Learnt {
+  name: string | null;
+  /** Empty: learnt by a forwarding table, which has names by DHCP; those of addresses are by reverse DNS. */
+  address: string;
+}
+export const namedBy = ({ name, address }: Learnt): Named => {
+  const from = address === '' ? 'dhcp' : 'dns';
+  return { name, nameFrom: name === null ? null : from };
+};
+
+/** The name of what was learnt last, in DNS if any is: a client of DHCP calls itself what it likes. */
+export function toldName(learnt: readonly (Learnt & { since: number })[]): Named {
+  const [first] = learnt
+    .filter(({ name }) => name !== null)
+    .sort(
+      (a, b) =>
+        Number(a.address === '') - Number(b.address === '') ||
+        b.since - a.since ||
+        ((a.name ?? '') < (b.name ?? '') ? -1 : 1),
+    );
+  return namedBy(first ?? { name: null, address: '' });
 }
 
 interface Owned extends Record<string, unknown> {

@@ -7,7 +7,6 @@ import {
 } from '@rollcall/shared/api/endpoints';
 import { canonicalAddress } from '@rollcall/shared/ip';
 import {
-  anywhere,
   inScope,
   orderOf,
   type Page,
@@ -17,7 +16,16 @@ import {
   seconds,
 } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { addressStarts, FILTERS, hasDigits, macDigits, macStart } from './filter.ts';
+import {
+  addressStarts,
+  calledSo,
+  FILTERS,
+  hasDigits,
+  hasPart,
+  macDigits,
+  macStart,
+  NAME_LEAST,
+} from './filter.ts';
 import { locate, type Wanted } from './locate.ts';
 import { isLocal, type Makers } from './makers.ts';
 import { namedPort } from './ports.ts';
@@ -66,16 +74,15 @@ export async function listEndpoints(
 
 const COLUMNS = `m.site_id AS "siteId", s.name AS site, m.mac, m.first_seen AS "firstSeen", m.gone_at AS "goneAt"`;
 
-/** Fewest characters of a name that are searched for: an index of trigrams serves no fewer. */
-const NAME_LEAST = 3;
-
-/** Those that call themselves so by LLDP at their port. Of devices of ours the search finds the device. */
-const named = (p: Parameters, text: string, scope: Scope): string =>
+/** Those that call themselves so by LLDP at their port, and those with an IP address of that name. */
+const named = (p: Parameters, text: string, scope: Scope): string[] => [
   `(SELECT m.site_id, m.mac, 1 FROM (SELECT b.site_id, b.chassis_id, b.port_id FROM neighbours b
-      WHERE b.sys_name <> '' AND b.remote_device_id IS NULL AND lower(b.sys_name) LIKE ${p.add(anywhere(text.toLowerCase()))}::text
-        AND ${inScope(p, 'b.site_id', scope)} LIMIT ${CANDIDATES}) b
+      WHERE ${calledSo(p, text, scope)} LIMIT ${CANDIDATES}) b
     JOIN endpoint_macs m ON m.site_id = b.site_id AND m.mac = ANY(ARRAY[substr(b.chassis_id, length('macAddress:') + 1), b.port_id])
-    LIMIT ${CANDIDATES})`;
+    LIMIT ${CANDIDATES})`,
+  `(SELECT e.site_id, e.mac, 1 FROM endpoints e WHERE ${hasPart(p, 'e.name', text)} AND ${inScope(p, 'e.site_id', scope)}
+    LIMIT ${CANDIDATE_INTERVALS})`,
+];
 
 /**
  * Those whose MAC address begins so, out of an index in the order of each site; where these are few, those that have it
@@ -128,7 +135,7 @@ export async function findEndpoints(
   const p = new Parameters();
   // Each way by itself, and bounded: joined by OR, no index would serve both.
   const keys = [...byMac(p, text, scope), ...byAddress(p, text, scope), ...byWholeAddress(p, text, scope)];
-  if (text.length >= NAME_LEAST) keys.push(named(p, text, scope));
+  if (text.length >= NAME_LEAST) keys.push(...named(p, text, scope));
   if (keys.length === 0) return [];
   const rows = await sql.query<Row & Record<string, unknown>>(
     `SELECT ${COLUMNS} FROM (SELECT site_id, mac, min(place) AS place

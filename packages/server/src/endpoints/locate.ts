@@ -1,7 +1,7 @@
 /** Where some endpoints enter the network at a time, with whose they are. */
 import { unix } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { distinctPorts, type Identity, readIdentities, readOwners } from './identity.ts';
+import { distinctPorts, type Identity, readIdentities, readOwners, toldName } from './identity.ts';
 import { type LearntAt, type Placement, place } from './place.ts';
 import { type NamedPort, portKey, readBridges, readTraits, towardKey } from './ports.ts';
 
@@ -53,11 +53,11 @@ export async function locate<Row extends Wanted>(
     const begun = all.length === 0 ? null : Math.min(...all.map((each) => each.begun));
     return { ...row, owner, verdict, pair, ports, addresses, vlans, begun };
   });
-  const identities = await readIdentities(sql, known);
+  const asked = known.map((each, n) => ({ ...each, told: toldName(of.get(n) ?? []) }));
+  const identities = await readIdentities(sql, asked);
   return known.map((each, n) => ({
     ...each,
-    owner: identities[n]?.owner ?? null,
-    name: identities[n]?.name ?? null,
+    ...(identities[n] ?? { owner: null, name: null, nameFrom: null }),
   }));
 }
 
@@ -67,6 +67,7 @@ interface Learnt extends NamedPort {
   siteId: string;
   vlan: number;
   address: string;
+  name: string | null;
   since: number;
   begun: number;
 }
@@ -79,7 +80,7 @@ function readLearnt(sql: Sql, rows: readonly Wanted[], at: number | undefined): 
   const asked = at === undefined ? null : new Date(at * 1000).toISOString();
   return sql.query<Learnt & Record<string, unknown>>(
     `SELECT k.n::int - 1 AS n, e.site_id AS "siteId", e.device_id AS "deviceId", d.name AS device, e.if_index AS "ifIndex",
-       i.id AS "interfaceId", i.name AS port, e.vlan, e.address, ${unix('e.since')} AS since,
+       i.id AS "interfaceId", i.name AS port, e.vlan, e.address, e.name, ${unix('e.since')} AS since,
        ${unix('coalesce(e.resumed_at, e.since)')} AS begun
      FROM unnest($1::uuid[], $2::text[], $3::timestamptz[]) WITH ORDINALITY AS k(site, mac, at, n)
      CROSS JOIN LATERAL (SELECT * FROM endpoints e WHERE e.site_id = k.site AND e.mac = k.mac

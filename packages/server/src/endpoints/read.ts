@@ -3,7 +3,7 @@ import type { EndpointPlaces } from '@rollcall/shared/api/endpoints';
 import type { Database } from '../platform/db/db.ts';
 import { inScope, Parameters, type Scope, unix } from '../platform/db/list.ts';
 import { staysOf } from './history.ts';
-import { distinctPorts, readIdentities, readOwners } from './identity.ts';
+import { distinctPorts, namedBy, readIdentities, readOwners, toldName } from './identity.ts';
 import { isLocal, type Makers } from './makers.ts';
 import { type LearntAt, type Placement, place } from './place.ts';
 import {
@@ -27,6 +27,7 @@ interface Interval extends NamedPort, Record<string, unknown> {
   site: string;
   vlan: number;
   address: string;
+  name: string | null;
   since: number;
   until: number | null;
   firstSeen: number;
@@ -76,10 +77,12 @@ async function placesIn(
   );
   const last = list.filter(({ until }) => until === goneAt);
   const addresses = [...new Set(last.flatMap(({ address }) => address || []))].sort();
-  const [identity] = await readIdentities(db, [{ siteId, mac, owner, addresses, ports: placement.ports }]);
+  const [identity] = await readIdentities(db, [
+    { siteId, mac, owner, addresses, ports: placement.ports, told: toldName(last) },
+  ]);
   return {
     ...{ siteId, site, mac, maker: makers.of(mac), locallyAdministered: isLocal(mac) ? 1 : 0 },
-    ...{ name: identity?.name ?? null, owner: identity?.owner ?? null, addresses },
+    ...{ owner: null, name: null, nameFrom: null, ...identity, addresses },
     ...{ firstSeen, lastSeen: goneAt },
     placement: told(placement, (port) => ({ ...namedPort(port), others: port.others })),
     places: staysOf(learnt, portKey, time).map(({ from, to, ...stay }) => ({
@@ -96,11 +99,11 @@ const told = <From extends NamedPort & LearntAt, To>(
   port: (port: From) => To,
 ) => ({ verdict, reason, ports: ports.map(port) });
 
-const sighting = ({ vlan, address, since, until, ...port }: Interval): Sighting => ({
+const sighting = ({ vlan, address, name, since, until, ...port }: Interval): Sighting => ({
   ...namedPort(port),
   vlan: vlan === 0 ? null : vlan,
   address: address === '' ? null : address,
-  ...{ since, until },
+  ...{ ...namedBy({ name, address }), since, until },
 });
 
 function readIntervals(db: Database, mac: string, scope: Scope): Promise<Interval[]> {
@@ -108,7 +111,7 @@ function readIntervals(db: Database, mac: string, scope: Scope): Promise<Interva
   const wanted = p.add(mac);
   return db.query<Interval>(
     `SELECT e.site_id AS "siteId", s.name AS site, e.device_id AS "deviceId", d.name AS device,
-       e.if_index AS "ifIndex", i.id AS "interfaceId", i.name AS port, e.vlan, e.address,
+       e.if_index AS "ifIndex", i.id AS "interfaceId", i.name AS port, e.vlan, e.address, e.name,
        ${unix('e.since')} AS since, ${unix('e.until')} AS until, ${unix('m.first_seen')} AS "firstSeen", ${unix('m.gone_at')} AS "goneAt"
      FROM endpoint_macs m JOIN sites s ON s.id = m.site_id
      CROSS JOIN LATERAL (SELECT * FROM endpoints e WHERE e.site_id = m.site_id AND e.mac = m.mac

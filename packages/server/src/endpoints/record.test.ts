@@ -117,6 +117,29 @@ describe.each(databases())('changes of endpoints on %s', (_name, open) => {
     expect(await told(501)).toEqual(['moved b2 > a7 500']);
   });
 
+  it('judge an address again for what says where it is, not for its name', async () => {
+    const other = '02:00:00:00:00:bb';
+    await learns('a', 1, 0, { address: '10.0.0.7' });
+    await learns('a', 2, 0, { address: '10.0.0.8', mac: other });
+    await told(1);
+    const due = async () =>
+      (await db.query<{ mac: string }>('SELECT mac FROM endpoint_macs WHERE due_at IS NOT NULL')).map(
+        ({ mac }) => mac,
+      );
+    expect(await due()).toEqual([]);
+    await db.query(`UPDATE endpoints SET name = 'printer.example.net'`);
+    expect(await due()).toEqual([]);
+    // As ingest does it: some are told anew, others are there again.
+    await db.query(
+      `UPDATE endpoints SET name = 'desk.example.net', resumed_at = CASE WHEN mac = $1 THEN $2::timestamptz END`,
+      [other, time(20)],
+    );
+    expect(await due()).toEqual([other]);
+    await told(21);
+    await db.query('UPDATE endpoints SET if_index = 9 WHERE mac = $1', [MAC]);
+    expect(await due()).toEqual([MAC]);
+  });
+
   it('tell no move where a port is only better known: a link, a switch that is read at last, a port of an aggregate', async () => {
     await learns('core', 50, 0);
     expect(await told(1)).toEqual(['added - > core50 0']);

@@ -222,21 +222,40 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
       ['search', { search: 'Floor-3' }, ['a']],
       ['search with more white space than was stored', { search: ' floor-3  ' }, ['a']],
       ['tag', { tag: ['CORE'] }, ['c']],
+      ['custom field', { field: ['Rack:A-17'] }, ['b']],
+      ['custom fields, all of which it has', { field: ['Rack:A-17', 'Floor:3'] }, []],
       ['tags, all of which it has', { tag: ['core', 'new'] }, []],
       ['search that finds a tag, as the list of devices does', { search: 'core' }, ['c']],
       ['address', { Address: '10.3.0.0/16' }, ['c']],
       ['nothing that is there', { search: 'nowhere' }, []],
     ])('by %s', async (_what, scope, covered) => {
       const ids = await addDevices(scene.db, [
-        { site_id: scene.site, name: 'a', location: 'floor-3', monitor: true, tags: [] },
-        { site_id: scene.site, name: 'b', class: 'printer', monitor: true, tags: ['new'] },
-        { site_id: scene.site, name: 'c', address: '10.3.4.5', monitor: true, tags: ['Core'] },
+        { site_id: scene.site, name: 'a', location: 'floor-3', monitor: true, tags: [], fields: {} },
+        {
+          ...{ site_id: scene.site, name: 'b', class: 'printer', monitor: true },
+          ...{ tags: ['new'], fields: { Rack: 'A-17' } },
+        },
+        { site_id: scene.site, name: 'c', address: '10.3.4.5', monitor: true, tags: ['Core'], fields: {} },
       ]);
       for (const [i, name] of ['a', 'b', 'c'].entries()) devices.set(name, ids[i] ?? '');
+      await scene.db.query(
+        `INSERT INTO custom_fields (id, applies_to, name, type) VALUES
+           (gen_random_uuid(), 'device', 'Rack', 'text'), (gen_random_uuid(), 'device', 'Floor', 'number')
+         ON CONFLICT DO NOTHING`,
+      );
       await plan(30, scope);
       await tell(...['a', 'b', 'c'].map(down));
       await wait(30);
       expect((await events()).filter((e) => e.caseId === null).map((e) => e.device)).toEqual(covered);
+    });
+
+    it('refuses a custom field that devices do not have', async () => {
+      await insert(scene.db, 'custom_fields', [
+        { id: uuidv7(), applies_to: 'interface', name: 'Circuit', type: 'text' },
+      ]);
+      await expect(plan(30, { field: ['Circuit:A'] })).rejects.toMatchObject({
+        ...{ code: 'invalid_request', message: expect.stringContaining('no such custom field') },
+      });
     });
 
     it('ends when it is taken back, and neither joins nor reopens a case meanwhile', async () => {

@@ -142,16 +142,37 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     const collectorId = collectors[0] ?? '';
     const samples = { kind: 'samples', at: NOW - 60_000, deviceId: uuidv7(), overMs: 60_000 };
     const batch = { siteId, collectorId, epoch: uuidv7(), stream: 'sample', clockOffsetMs: 5000 } as const;
-    const items = [samples, { ...samples, overMs: 0 }, { ...samples, at: NOW }];
+    const items = [samples, { ...samples, overMs: 0 }, { ...samples, at: NOW - 10_000 }];
     expect(await ingest.accept({ ...batch, from: 0, items })).toEqual({ through: 2 });
     expect(await ingest.accept({ ...batch, from: 0, items })).toEqual({ through: 2 });
     const from = { siteId, collectorId };
     expect(stored).toEqual([
       [samples.deviceId, NOW - 55_000, from],
-      [samples.deviceId, NOW, from],
+      [samples.deviceId, NOW - 5_000, from],
     ]);
     const dead = await db.query('SELECT stream FROM dead_letters WHERE site_id = $1::uuid', [siteId]);
     expect(dead).toEqual([{ stream: 'sample' }]);
+  });
+
+  it('keeps the time between samples where a late heartbeat puts the clock of their collector wrong', async () => {
+    const stored: number[] = [];
+    const { ingest, siteId, collectors } = await openSite(db, {
+      deps: {
+        applySamples: async (_sql, samples) => {
+          stored.push(...samples.map(({ at }) => at - NOW));
+          return { changes: [], refused: [] };
+        },
+      },
+    });
+    const whose = { siteId, collectorId: collectors[0] ?? '', epoch: uuidv7(), stream: 'sample' } as const;
+    const deviceId = uuidv7();
+    const items = [-9_000, -5_000, -1_000, 90_000].map((ago) => ({
+      ...{ kind: 'samples', deviceId, overMs: 4_000 },
+      at: NOW + ago,
+    }));
+    await ingest.accept({ ...whose, clockOffsetMs: 8_000, from: 0, items });
+    // The last is of a clock that was set, and is refused.
+    expect(stored).toEqual([-8_000, -4_000, 0, 98_000]);
   });
 
   it('looks evidence up by its key in a site that the planner has not heard of', async () => {

@@ -34,6 +34,7 @@ import {
   correctedTime,
   type Item,
   inOrder,
+  notAhead,
   readItem,
   storeDeadLetters,
   toDeadLetter,
@@ -151,6 +152,7 @@ async function storeItems(
   if (state) await lockSite(sql, batch.siteId);
   const merge = () => mergeItems(deps, sql, batch, unstored);
   const { fresh, again, world } = await (state ? deps.merging(merge) : merge());
+  if (batch.stream === 'sample') notAhead(fresh, deps.clock.now());
   const latest = batch.stream === 'event' ? inOrder(fresh, known.latest) : 0;
   const settledUntil = await storeChanges(deps, sql, batch, fresh, world?.changes ?? []);
   await writeAgain(sql, batch.siteId, again);

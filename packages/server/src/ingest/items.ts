@@ -125,13 +125,22 @@ export function readItem(
   return { seq, observation, at, digest: unknown.length > 0 ? undefined : digest, unknown };
 }
 
-/** Of samples a time that cannot be stays what it is: a measurement at the wrong time is worse than none. */
-function timeOf({ kind, at }: Observation, offsetMs: number, now: number): number {
-  const corrected = correctedTime(at, offsetMs, now);
-  return kind === 'samples' && Math.abs(at + offsetMs - corrected) > SLIGHT_MS ? at + offsetMs : corrected;
-}
+/** Samples keep a time that cannot be: a measurement at the wrong time is worse than none. `notAhead` mends a slight error. */
+const timeOf = ({ kind, at }: Observation, offsetMs: number, now: number): number =>
+  kind === 'samples' ? at + offsetMs : correctedTime(at, offsetMs, now);
 /** What is estimated of a collector's clock is wrong by less. */
 const SLIGHT_MS = 30_000;
+
+/**
+ * What arrives was measured before. Where samples seem to be slightly ahead, the estimate of the collector's clock is wrong
+ * by so much, as after a heartbeat that waited for a busy machine. All of the batch are put back together: each at `now`,
+ * two of one device would have one time, and the second would be lost.
+ */
+export function notAhead(items: readonly Item[], now: number): void {
+  const slightly = items.flatMap((item) => (!item.dead && item.at - now <= SLIGHT_MS ? [item] : []));
+  const aheadMs = Math.max(0, ...slightly.map(({ at }) => at - now));
+  for (const item of slightly) item.at -= aheadMs;
+}
 
 /** The collector's time on the server's clock; never in the future, never from before there was a Rollcall. */
 export const correctedTime = (at: number, offsetMs: number, now: number): number => {

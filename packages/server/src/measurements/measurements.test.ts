@@ -7,6 +7,7 @@ import { readPresent } from '../incidents/conditions/store.ts';
 import type { Database } from '../platform/db/db.ts';
 import { METRIC_DAYS } from '../platform/ops/config.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
+import { insert } from '../testing/rows.ts';
 import { currentText } from './current.ts';
 import { csvOf } from './file.ts';
 import { readMeasurements } from './read.ts';
@@ -278,6 +279,18 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     );
     expect(refused).toEqual([tomorrow, late, again]);
     expect(await rows('samples')).toBe(1);
+  });
+
+  it('takes what comes late of a record that was merged as measured of its receiver, and says what it refuses', async () => {
+    const merged = uuidv7();
+    await insert(db, 'merged_devices', [{ site_id: siteId, id: merged, into_id: deviceId }]);
+    await store(minute(START + 60_000, 75_000));
+    await store(minute(START + 120_000, 150_000, { deviceId: merged }));
+    expect(await valuesOf({ from: at(START), to: at(START) + 120, step: 60 })).toEqual([10_000, 20_000]);
+    const again = minute(START + 120_000, 1, { deviceId: merged });
+    const { refused } = await store(again);
+    expect(refused).toEqual([again]);
+    expect(refused[0]).toBe(again);
   });
 
   it('answers the same before and after it rolls up hours and days, and late samples too', async () => {

@@ -1,5 +1,6 @@
 /** Samples as they wait for the end of their hour: one row per device and interval. */
 import { createHash } from 'node:crypto';
+import type { Annotations } from '@rollcall/shared/api/annotations';
 import type { GapReason } from '@rollcall/shared/api/measurements';
 import type { Threshold } from '@rollcall/shared/api/sites';
 import { LEAST_SPEED_BPS, PORT_COUNTERS, type PortGap, type Samples } from '@rollcall/shared/samples';
@@ -7,9 +8,10 @@ import { type Change, SENSOR_TROUBLES } from '../changes.ts';
 import { readSiteSettings } from '../platform/db/site-settings.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Measured, ReadPresent, StoredSamples } from '../ports.ts';
+import { recordBacklog } from './backlog.ts';
 import { readBaselines, readUsualPackets } from './baselines.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
-import { limitsOf, ofTags, saidOf } from './limits/resolve.ts';
+import { isLabelled, limitsOf, saidOf } from './limits/resolve.ts';
 import { type StoredSensors, storeSensors } from './sensors/store.ts';
 import { sensorChanges } from './sensors/trouble.ts';
 import { type Column, grouped, joined, type Series } from './series.ts';
@@ -29,6 +31,7 @@ interface Owner {
   monitor: boolean;
   class: string;
   tags: string[];
+  fields: Annotations['fields'];
   /** Its own, as stored. */
   thresholds: unknown;
 }
@@ -42,6 +45,7 @@ interface Port {
   speedBps: number | null;
   operStatus: number | null;
   tags: string[];
+  fields: Annotations['fields'];
   /** Its own, as stored. */
   thresholds: unknown;
 }
@@ -85,28 +89,69 @@ export async function storeSamples(
   const isTimely = ({ at }: Measured) => at > oldest && at < now + AHEAD_MS;
   const timely = measured.filter(isTimely);
   const refused = measured.filter((one) => !isTimely(one));
-  const asked = [...new Set(timely.map(({ observation }) => observation.deviceId))];
-  if (asked.length === 0) return { changes: [], refused };
-  const devices = await sql.query<Owner & Record<string, unknown>>(
-    `SELECT id, name, host(address) AS address, monitor, class, tags, thresholds FROM devices
-     WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) ORDER BY id FOR KEY SHARE`,
-    [siteId, asked],
-  );
-  const known = new Map(devices.map((device) => [device.id, device]));
+  if (timely.length === 0) return { changes: [], refused };
+  const { known, sent, taken } = await ofDevices(sql, siteId, timely);
   const ports = await portsOf(sql, siteId, [...known.keys()]);
-  const ofKnown = timely.filter(({ observation }) => known.has(observation.deviceId));
-  const sensors = await storeSensors(sql, ofKnown, { siteId, isLinkDown: linkDown(ports) });
-  const rows = ofKnown.map(({ observation, at }) =>
+  const sensors = await storeSensors(sql, taken, { siteId, isLinkDown: linkDown(ports) });
+  const rows = taken.map(({ observation, at }) =>
     rowOf(observation, at, { known: ports.get(observation.deviceId) ?? [], sensors }),
   );
   const stored = await insert(sql, siteId, rows, toEngine);
+  // Not what is told of a record that was merged: its outages of that time are not known of the receiver.
+  const measuredItself = taken.filter(
+    ({ observation: { deviceId } }, i) =>
+      stored.has(i) && known.get(deviceId)?.monitor && sent[i]?.observation.deviceId === deviceId,
+  );
+  await recordBacklog(sql, measuredItself, { siteId, collectorId });
   return {
     changes: [
       ...(await changesOf(sql, rows, { siteId, collectorId, readPresent, known, ports })),
       ...(await changesOfSensors(sql, sensors, { siteId, collectorId, readPresent, known, now })),
     ],
-    refused: [...refused, ...ofKnown.filter((_, i) => !stored.has(i))],
+    refused: [...refused, ...sent.filter((_, i) => !stored.has(i))],
   };
+}
+
+/**
+ * The devices that are there, their samples as they were sent, and as they are taken: what was measured of a record that is
+ * merged by now is its receiver's.
+ */
+async function ofDevices(
+  sql: Sql,
+  siteId: string,
+  measured: readonly Measured[],
+): Promise<{ known: Map<string, Owner>; sent: Measured[]; taken: Measured[] }> {
+  const asked = [...new Set(measured.map(({ observation }) => observation.deviceId))];
+  const known = await readOwners(sql, siteId, asked);
+  const missing = asked.filter((id) => !known.has(id));
+  const merged = missing.length === 0 ? new Map<string, string>() : await receivers(sql, siteId, missing);
+  if (merged.size > 0)
+    for (const [id, owner] of await readOwners(sql, siteId, [...merged.values()])) known.set(id, owner);
+  const ownerOf = ({ observation: { deviceId } }: Measured) => merged.get(deviceId) ?? deviceId;
+  const sent = measured.filter((one) => known.has(ownerOf(one)));
+  const taken = sent.map((one) => ({
+    ...one,
+    observation: { ...one.observation, deviceId: ownerOf(one) },
+  }));
+  return { known, sent, taken };
+}
+
+async function readOwners(sql: Sql, siteId: string, ids: readonly string[]): Promise<Map<string, Owner>> {
+  const owners = await sql.query<Owner & Record<string, unknown>>(
+    `SELECT id, name, host(address) AS address, monitor, class, tags, fields, thresholds FROM devices
+     WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) ORDER BY id FOR KEY SHARE`,
+    [siteId, ids],
+  );
+  return new Map(owners.map((owner) => [owner.id, owner]));
+}
+
+/** Into which records others were merged. */
+async function receivers(sql: Sql, siteId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql.query<{ id: string; into: string }>(
+    'SELECT id, into_id AS into FROM merged_devices WHERE site_id = $1::uuid AND id = ANY($2::uuid[])',
+    [siteId, ids],
+  );
+  return new Map(rows.map(({ id, into }) => [id, into]));
 }
 
 /** @returns places of the rows that are stored; of two with the same key the first is */
@@ -167,7 +212,7 @@ async function changesOf(
       const isDevice = seriesId === OF_DEVICE;
       const port = byId.get(seriesId);
       const judged = { isUp: port?.operStatus === UP, usualPackets: usualPackets(id, seriesId) };
-      const isSaid = port && (port.thresholds || ofTags(settings, port).length > 0);
+      const isSaid = port && (port.thresholds || isLabelled(settings, port));
       const own = isSaid ? limitsOf(saidOf(settings, device, port)) : ofPorts;
       const limits = isDevice ? ofDevice : () => own;
       const found = crossings(series, {
@@ -222,7 +267,7 @@ const THRESHOLDS = Object.keys(EXCEEDED) as Threshold[];
 
 async function portsOf(sql: Sql, siteId: string, devices: readonly string[]): Promise<Map<string, Port[]>> {
   const rows = await sql.query<Port & Record<string, unknown>>(
-    `SELECT id, device_id AS "deviceId", name, if_index AS "ifIndex", speed_bps AS "speedBps", oper_status AS "operStatus", tags, thresholds
+    `SELECT id, device_id AS "deviceId", name, if_index AS "ifIndex", speed_bps AS "speedBps", oper_status AS "operStatus", tags, fields, thresholds
      FROM interfaces WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND gone_at IS NULL`,
     [siteId, devices],
   );

@@ -79,12 +79,24 @@ describe.each(databases())('retention on %s', (_name, open) => {
       change('02:00:00:00:00:01', ago(366)),
       change('02:00:00:00:00:02', ago(364)),
     ]);
+    await insert(
+      db,
+      'merged_devices',
+      [364, 366].map((days) => ({ site_id: site, id: uuidv7(), into_id: device, at: ago(days) })),
+    );
+    // Of a table that is partitioned by site each part has a first row.
+    for (let i = 0; i < 12; i++) {
+      const site_id = await addSite(db, `other ${i}`);
+      const [device_id] = await addDevices(db, [{ site_id, name: 'sw' }]);
+      await insert(db, 'endpoints', [{ ...interval('02:00:00:00:00:04', null), site_id, device_id }]);
+    }
     const forgotten = await forget({ db, clock: { now: () => now } as never });
-    expect(forgotten).toEqual({ scans: 1, audit: 1, endpoints: 1, endpoint_changes: 1 });
+    expect(forgotten).toEqual({ scans: 1, audit: 1, endpoints: 1, endpoint_changes: 1, merged_devices: 1 });
     expect(await db.query('SELECT mac FROM endpoint_changes')).toEqual([{ mac: '02:00:00:00:00:02' }]);
     expect(await db.query('SELECT mac FROM endpoints ORDER BY mac')).toEqual([
       { mac: '02:00:00:00:00:02' },
       { mac: '02:00:00:00:00:03' },
+      ...Array.from({ length: 12 }, () => ({ mac: '02:00:00:00:00:04' })),
     ]);
     expect(
       (await db.query<{ targets: string }>('SELECT targets FROM scans ORDER BY 1')).map((r) => r.targets),

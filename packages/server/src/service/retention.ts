@@ -4,6 +4,7 @@
  */
 import type { Clock } from '@rollcall/shared/clock';
 import type { Database } from '../platform/db/db.ts';
+import { deleteSome } from '../platform/db/delete-some.ts';
 
 interface Rule {
   table: string;
@@ -21,6 +22,7 @@ const KEPT_DAYS = {
   maintenance_windows: 90,
   endpoints: 365,
   endpoint_changes: 365,
+  merged_devices: 365,
 };
 
 export const RULES: readonly Rule[] = [
@@ -37,6 +39,7 @@ export const RULES: readonly Rule[] = [
   { table: 'maintenance_windows', where: 't.over_at < $1', days: KEPT_DAYS.maintenance_windows },
   { table: 'endpoints', where: 't.until < $1', days: KEPT_DAYS.endpoints },
   { table: 'endpoint_changes', where: 't.at < $1', days: KEPT_DAYS.endpoint_changes },
+  { table: 'merged_devices', where: 't.at < $1', days: KEPT_DAYS.merged_devices },
 ];
 
 const DAY_MS = 86_400_000;
@@ -52,10 +55,7 @@ export async function forget({ db, clock }: { db: Database; clock: Clock }): Pro
     const before = new Date(clock.now() - days * DAY_MS);
     let gone = 0;
     for (let i = 0; i < BATCHES; i++) {
-      const rows = await db.query(
-        `DELETE FROM ${table} WHERE ctid IN (SELECT t.ctid FROM ${table} t WHERE ${where} LIMIT ${BATCH}) RETURNING 1`,
-        [before],
-      );
+      const rows = await db.query(deleteSome(table, where, BATCH), [before]);
       gone += rows.length;
       if (rows.length < BATCH) break;
     }

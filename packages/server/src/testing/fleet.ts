@@ -12,7 +12,7 @@ export interface FleetSize {
 }
 
 /** Grows whenever the rows become others: a database filled by an older one is not the same. */
-export const FLEET_VERSION = 5;
+export const FLEET_VERSION = 6;
 
 /** The newest event. */
 export const FLEET_NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -233,10 +233,11 @@ const MAC = (n: string) =>
   `regexp_replace(lpad(to_hex(${0x001b54000000}::bigint + ${n}), 12, '0'), '(..)(?!$)', '\\1:', 'g')`;
 
 const endpoints = (from: number, to: number, sites: number, { devices, interfaces: ports }: FleetSize) => `
-  INSERT INTO endpoints (site_id, mac, device_id, if_index, vlan, address, since, until)
+  INSERT INTO endpoints (site_id, mac, device_id, if_index, vlan, address, name, since, until)
   SELECT ${idSql('site', `mac % ${sites}`)}, ${MAC('mac')}, ${idSql('device', `${mix('n', 21, Math.max(1, Math.floor(devices / sites)))} * ${sites} + mac % ${sites}`)},
     1 + ${mix('n', 22, ports)}, CASE WHEN turn = 2 THEN 0 ELSE 10 + mac % 90 END,
     CASE WHEN turn = 2 THEN host('100.0.0.0'::inet + mac) ELSE '' END,
+    CASE WHEN turn = 2 THEN 'host-' || mac || '.example.net' END,
     ${NOW} - turn * interval '10 days' - mac % 1000 * interval '1 minute',
     CASE WHEN turn > 2 THEN ${NOW} - (turn - 1) * interval '10 days' END
   FROM (SELECT n, n / ${OF_EACH} AS mac, n % ${OF_EACH} AS turn FROM ${series(from, to)}) x`;

@@ -56,13 +56,17 @@ describe.each(databases())('the devices of a watch on %s', (_name, open) => {
     const told = watch.follow({ id, siteId });
     const [message] = await told();
     expect(message?.set.filter(({ tables }) => tables).map(({ deviceId }) => deviceId)).toEqual([sw]);
-    expect(message?.intervals.tablesMs).toBe(900_000);
-    await db.query(`UPDATE sites SET settings = '{"watchTablesSeconds": 0}' WHERE id = $1::uuid`, [siteId]);
+    expect(message?.intervals).toMatchObject({ tablesMs: 900_000, namesMs: 43_200_000 });
+    await db.query(
+      `UPDATE sites SET settings = '{"watchTablesSeconds": 0, "watchNamesSeconds": 0}' WHERE id = $1::uuid`,
+      [siteId],
+    );
     await db.query(`UPDATE devices SET class = 'router' WHERE id <> $1::uuid AND credential_id IS NOT NULL`, [
       sw,
     ]);
     const [next] = await told();
     expect(next?.set).toMatchObject([{ tables: true }]);
     expect(next?.intervals).not.toHaveProperty('tablesMs');
+    expect(next?.intervals).not.toHaveProperty('namesMs');
   });
 });

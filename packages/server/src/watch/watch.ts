@@ -70,6 +70,7 @@ export function createWatch({ db, log, credentialsOf }: WatchDeps) {
         icmpMs: settings.watchIcmpSeconds * 1000,
         snmpMs: settings.watchSnmpSeconds * 1000,
         ...(settings.watchTablesSeconds > 0 ? { tablesMs: settings.watchTablesSeconds * 1000 } : {}),
+        ...(settings.watchNamesSeconds > 0 ? { namesMs: settings.watchNamesSeconds * 1000 } : {}),
       },
       port: settings.snmpPort,
     };

@@ -97,6 +97,18 @@ export const annotationBulk = {
   fields: fieldPatch.optional(),
 };
 
+/** A custom field in what is kept: subscriptions, thresholds, maintenance. */
+export const fieldFilter = z
+  .string()
+  .trim()
+  .max(60 + 1 + VALUE_MOST)
+  .regex(/^[^:;]+:.+$/, 'must be NAME:VALUE')
+  .meta({
+    id: 'FieldFilter',
+    description: 'A custom field with exactly this value, `NAME:VALUE`.',
+    example: 'Rack:A-17',
+  });
+
 /** Filters of lists by them. */
 export const annotationFilters = {
   tag: repeated(z.string().min(1).max(60))
@@ -170,6 +182,7 @@ export const annotationOperations = {
     example: { choices: ['gold', 'silver'] },
   }),
   'fields.delete': customFields.remove('admin', 'Delete a custom field with all its values', {
-    description: BY_ALL,
+    description: `${BY_ALL} One by whose value a subscription, a maintenance window or thresholds of a site choose is answered 409, which names them: without it they would choose everything or nothing. Subscriptions and thresholds may also choose by a field of this name of the others (devices or interfaces): where that takes the value, the deletion goes ahead.`,
+    errors: ['conflict'],
   }),
 } as const satisfies Record<string, Operation>;

@@ -13,7 +13,9 @@ const seconds = {
   up: count('Seconds in which it was observed and not down.'),
   down: count('Seconds in which an event says that it was down.'),
   maintenance: count('Seconds in which a maintenance window covered it.'),
-  notObserved: count('Seconds in which it was not monitored, or no collector of the site was connected.'),
+  notObserved: count(
+    'Seconds in which it was not monitored, or no collector of the site was connected, unless its pings of that time came later.',
+  ),
 };
 const availability = z.number().min(0).max(100).nullable().meta({
   description: 'Percent: `up` of `up` and `down`; null where both are 0.',

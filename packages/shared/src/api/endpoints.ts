@@ -29,13 +29,15 @@ const MAC_DIGITS_LEAST = 4;
 
 /**
  * A part of a MAC address in any notation, as it stands in a text of pairs with colons: its first digit may end a
- * pair or begin one. Empty where the text is none.
+ * pair or begin one; of the fewest digits it begins one: the four of a label are two pairs, and what a pair more splits is in
+ * every tenth text (36 ms at 100,000 devices, instead of 4). Empty where the text is none.
  */
 export function macTexts(text: string): string[] {
   const digits = isAddressStart(text) && text.includes('.') ? null : macPart(text);
   if (digits === null || digits.length < MAC_DIGITS_LEAST) return [];
   const paired = (some: string) => some.replace(/(..)(?=.)/g, '$1:');
-  return [paired(digits), `${digits.slice(0, 1)}:${paired(digits.slice(1))}`];
+  const within = `${digits.slice(0, 1)}:${paired(digits.slice(1))}`;
+  return digits.length === MAC_DIGITS_LEAST ? [paired(digits)] : [paired(digits), within];
 }
 
 /** The beginning of an IP address, as far as it is written. */
@@ -55,6 +57,11 @@ const verdict = z.enum(['placed', 'alternatives', 'unknown']).meta({
   description: 'One port is left; several are; none is.',
 });
 
+const nameFrom = z
+  .enum(['device', 'lldp', 'dns', 'dhcp'])
+  .meta({ id: 'EndpointNameFrom', description: 'Where the name of an endpoint comes from.' })
+  .nullable();
+
 /** What is known of an address wherever it is. */
 const identity = {
   siteId: id,
@@ -67,8 +74,10 @@ const identity = {
     description: 'The address was made up, by a virtual machine or for privacy: no maker assigned it.',
   }),
   name: text('phone-214').meta({
-    description: 'Of the device that has the address, else as it calls itself by LLDP at its port.',
+    description:
+      'Of the device that has the address, else as it calls itself by LLDP at its port, else of its IP address by reverse DNS, else as it told the DHCP server, where its switch inspects that.',
   }),
+  nameFrom: nameFrom.meta({ description: 'Where the name comes from; null: it has none.' }),
   owner: z
     .strictObject({ deviceId: id, name: z.string() })
     .nullable()
@@ -118,6 +127,14 @@ const endpointPlaces = z
           ...port,
           vlan: z.int().nullable(),
           address: address.nullable().meta({ description: 'Of an ARP entry; null: of a forwarding table.' }),
+          name: z.string().nullable().meta({
+            description:
+              'Of that IP address by reverse DNS; where there is none, as the station told the DHCP server. As it was last.',
+            example: 'printer-7.example.net',
+          }),
+          nameFrom: nameFrom.meta({
+            description: 'Where that name comes from, `dns` or `dhcp`; null: there is none.',
+          }),
           since: time,
           until: maybeTime.meta({ description: 'When it was first missing; null: it is there.' }),
         }),
@@ -139,7 +156,8 @@ const ofTime = {
 };
 const endpointQuery = z.strictObject({
   search: z.string().max(60).optional().meta({
-    description: 'A part of a MAC address in any notation, or the beginning of an IP address.',
+    description:
+      'A part of a MAC address in any notation, the beginning of an IP address, the name of a vendor, or a part of its name by LLDP, reverse DNS or DHCP.',
     example: '10.20.',
   }),
   mac: z

@@ -29,7 +29,7 @@ const operation = (path: string, summary: string, description: string) => ({
   description: `${description} At most ${EXPORT_MOST.toLocaleString('en')} devices with an address; of more ask by site.`,
   access: 'viewer' as const,
   query: exportQuery,
-  envelope: 'raw' as const,
+  envelope: 'none' as const,
 });
 
 export const exportOperations = {

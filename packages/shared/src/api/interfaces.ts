@@ -42,13 +42,15 @@ export const networkInterface = z
     addresses: z.array(address),
     vlan: z.int().nullable().meta({ description: 'In which it is untagged.', example: 20 }),
     taggedVlans: z.array(z.int()).meta({ description: 'Others that it is a member of.', example: [30, 31] }),
-    isPort: flag.meta({ description: '1: a socket of the device, by its type; 0: made by its software.' }),
+    isPort: flag.meta({
+      description: '1: a socket of the device, by its type and name; 0: made by its software.',
+    }),
     lastUsed: maybeTime.meta({
       description: 'When it was up last: seen so last, where it is; null: never, as far as is known.',
     }),
     unusedSince: maybeTime.meta({
       description:
-        'Since when it was not up: at least since it was seen first or changed last, where it never was. Null: it is up.',
+        'Since when it was not up: at least since it was seen first or changed last, where it never was. Null: it has a link, or its state tells nothing of that (`dormant`, `testing`, `unknown`).',
     }),
     duplex: z
       .enum(['half', 'full', 'unknown'])

@@ -159,6 +159,9 @@ const deviceDetail = z
   .meta({ id: 'DeviceDetail' });
 export type DeviceDetail = z.infer<typeof deviceDetail>;
 
+/** Of the details of a 404: the id of the device that the record was merged into. */
+export const MERGED_INTO = 'mergedInto';
+
 export const DEVICE_SORTS = [
   'name',
   'address',
@@ -308,7 +311,7 @@ export const inventoryOperations = {
   'devices.get': devices.get('viewer', 'One device, with neighbours, hardware and open cases', {
     stable: true,
     description:
-      'With `at` as it was at that second, as far as the changes since then are kept; `asOf.notKnown` says what cannot be said.',
+      'With `at` as it was at that second, as far as the changes since then are kept; `asOf.notKnown` says what cannot be said. Of a device that was merged into another the 404 has the id of that one in `details`, at the path `mergedInto`.',
     query: z.strictObject({
       at: queryTime.optional().meta({ description: 'Unix seconds; now when absent.' }),
     }),

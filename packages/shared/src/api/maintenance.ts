@@ -1,7 +1,7 @@
 /** Maintenance windows: planned work, during which nothing opens a case. */
 import { z } from 'zod';
 import { deviceClass } from '../model.ts';
-import { TAGS_MOST, tag } from './annotations.ts';
+import { fieldFilter, TAGS_MOST, tag } from './annotations.ts';
 import type { Operation } from './operation.ts';
 import { id, line, paging, resource, siteFilter, sortBy, unixSeconds } from './operation.ts';
 
@@ -23,6 +23,15 @@ export const maintenanceScope = z
       .max(TAGS_MOST)
       .optional()
       .meta({ description: 'Devices that have all of these tags, whatever their case.', example: ['core'] }),
+    field: z
+      .array(fieldFilter)
+      .min(1)
+      .max(TAGS_MOST)
+      .optional()
+      .meta({
+        description: 'Devices that have all of these values of custom fields.',
+        example: ['Rack:A-17'],
+      }),
     search: z.string().trim().min(1).max(200).optional().meta({
       description:
         'Part of name, address, description, vendor, model, serial number, location, of a tag, the note or the value of a custom field.',

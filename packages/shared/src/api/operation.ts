@@ -10,8 +10,11 @@ export type Access = 'public' | Role;
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
-/** Shape of the answer's body: one `data`, a list of `data`, or a document of its own (OpenAPI, metrics, stream). */
-export type Envelope = 'item' | 'list' | 'raw';
+/**
+ * Shape of the answer's body: one `data`, a list of `data`, `data` itself as other programs read it, or a document that its
+ * handler writes (OpenAPI, metrics, stream).
+ */
+export type Envelope = 'item' | 'list' | 'none' | 'raw';
 
 /** Days as YYYY-MM-DD, in UTC. `instead` names the operation to use from now on, `GET /api/…`. */
 export interface Deprecation {
@@ -47,7 +50,7 @@ export interface Operation {
   /** Members beside `data` at the top level of the envelope (`token`, `scanId`). */
   extra?: z.ZodObject;
   envelope: Envelope;
-  /** Media type of a `raw` answer, JSON when absent. `text/event-stream` stays open until either side ends it. */
+  /** Media type of an answer without an envelope, JSON when absent. `text/event-stream` stays open until either side ends it. */
   produces?: string;
   /** Status of success, 200 when absent. 303 leads a browser on, by the header `Location`. */
   status?: 200 | 201 | 202 | 303;
@@ -99,7 +102,7 @@ const isPaged = (operation: Operation): boolean => operation.query?.shape.page !
 
 /** The whole body of a successful answer. */
 export function responseBody(operation: Operation): z.ZodType {
-  if (operation.envelope === 'raw') return operation.data;
+  if (operation.envelope === 'raw' || operation.envelope === 'none') return operation.data;
   const many = operation.envelope === 'list';
   return z.strictObject({
     success: z.literal(true),

@@ -1,7 +1,7 @@
 /** Sites: the places, each with its own address space. */
 import { z } from 'zod';
 import { type DeviceClass, deviceClass, SNMP_PORT } from '../model.ts';
-import { TAGS_MOST, tag } from './annotations.ts';
+import { fieldFilter, TAGS_MOST, tag } from './annotations.ts';
 import type { Operation } from './operation.ts';
 import { id, line, paging, resource, sortBy, unixSeconds } from './operation.ts';
 
@@ -13,6 +13,8 @@ export const SITE_DEFAULTS = {
   watchSnmpSeconds: 60,
   /** Between two readings of the neighbours, forwarding and ARP tables of a monitored switch or router. */
   watchTablesSeconds: 900,
+  /** How long the name of an endpoint by reverse DNS holds until it is looked up again. */
+  watchNamesSeconds: 43_200,
   missedScansUntilGone: 3,
   /** Devices beside each other that go down within this time of the first share its case. */
   caseWindowSeconds: 30,
@@ -67,7 +69,7 @@ const percent = (threshold: Threshold) =>
     .min(0)
     .max(100)
     .meta({ description: `Percent; 0: never raises an event. Default: ${THRESHOLDS[threshold]}.` });
-/** Thresholds as a site, a class, a tag, a device or an interface says them; what is absent is said by another. */
+/** Thresholds as a site, a class, a custom field, a tag, a device or an interface says them; what is absent is said by another. */
 export const thresholdValues = z
   .strictObject({
     utilisation: percent('utilisation'),
@@ -97,6 +99,11 @@ const tagThresholds = z
     'must name each tag once',
   );
 export type TagThresholds = z.infer<typeof tagThresholds>;
+const fieldThresholds = z
+  .array(z.strictObject({ field: fieldFilter, thresholds: thresholdValues }))
+  .max(TAGS_MOST)
+  .refine((all) => new Set(all.map((one) => one.field)).size === all.length, 'must name each value once');
+export type FieldThresholds = z.infer<typeof fieldThresholds>;
 const hold = (kind: keyof typeof HOLD_SECONDS) =>
   z
     .int()
@@ -125,6 +132,12 @@ export const siteSettings = z
       .or(z.int().min(60).max(86_400))
       .meta({
         description: `Between two readings of the neighbours, forwarding and ARP tables of a monitored switch, router, firewall or wireless controller; 0: never. ${byDefault('watchTablesSeconds')}`,
+      }),
+    watchNamesSeconds: z
+      .literal(0)
+      .or(z.int().min(600).max(604_800))
+      .meta({
+        description: `How long the name of an IP address in those ARP tables holds, until the collector looks it up again by reverse DNS; 0: names are not looked up. ${byDefault('watchNamesSeconds')}`,
       }),
     missedScansUntilGone: z
       .int()
@@ -184,6 +197,11 @@ export const siteSettings = z
       description:
         'The same of devices and interfaces with a tag, whatever its case; before those of the class. Of several tags the first here that says a threshold.',
       example: [{ tag: 'core', thresholds: { loss: 5 } }],
+    }),
+    fieldThresholds: fieldThresholds.meta({
+      description:
+        'The same of devices and interfaces with a value of a custom field; before those of the class, after those of tags. Of several the first here that says a threshold.',
+      example: [{ field: 'Line:satellite', thresholds: { latency: 900 } }],
     }),
     holdSeconds: z
       .strictObject({

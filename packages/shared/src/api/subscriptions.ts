@@ -1,7 +1,7 @@
 /** Who is told about cases, and how. */
 import { z } from 'zod';
 import { deviceClass, SUBSCRIPTION_KINDS } from '../model.ts';
-import { TAGS_MOST, tag } from './annotations.ts';
+import { fieldFilter, TAGS_MOST, tag } from './annotations.ts';
 import { NOTICE_TYPES, noticeType } from './notices.ts';
 import { id, line, unixSeconds } from './operation.ts';
 
@@ -32,6 +32,14 @@ const tags = z
       'Only cases with an event of a device or interface that has one of these tags, whatever its case; empty: all cases. A subscription that was told of a case is told its end, also when the tag was removed.',
     example: ['core'],
   });
+const fields = z
+  .array(fieldFilter)
+  .max(TAGS_MOST)
+  .meta({
+    description:
+      'Only cases with an event of a device or interface that has one of these values of custom fields; empty: all. As with `tags`, an end is told also when the value changed.',
+    example: ['Customer:Example Ltd'],
+  });
 const classes = z
   .array(deviceClass)
   .max(20)
@@ -45,7 +53,7 @@ const eventKinds = z
   .max(EVENT_KINDS_MOST)
   .meta({
     description:
-      'Only cases with an event of one of these kinds; empty: all. With `tags` and `classes` it is one event that fits all.',
+      'Only cases with an event of one of these kinds; empty: all. With `tags`, `fields` and `classes` it is one event that fits all.',
     example: ['device.down'],
   });
 const timeOfDay = z.string().regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, 'must be a time, HH:MM');
@@ -223,6 +231,7 @@ export const subscription = z
     allSites: z.boolean(),
     siteIds: z.array(id).meta({ description: 'The sites it is about, unless all.' }),
     tags,
+    fields,
     classes,
     eventKinds,
     hours: hours.nullable(),
@@ -249,6 +258,7 @@ const draft = {
   allSites: z.boolean().optional().meta({ description: 'Without it: true unless `siteIds` names some.' }),
   siteIds: siteIds.default([]),
   tags: tags.default([]),
+  fields: fields.default([]),
   classes: classes.default([]),
   eventKinds: eventKinds.default([]),
   hours: hours.nullable().default(null),
@@ -305,6 +315,7 @@ export const subscriptionChange = z
     allSites: z.boolean().optional(),
     siteIds: siteIds.optional(),
     tags: tags.optional(),
+    fields: fields.optional(),
     classes: classes.optional(),
     eventKinds: eventKinds.optional(),
     hours: hours.nullable().optional(),

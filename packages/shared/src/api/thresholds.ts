@@ -5,15 +5,17 @@ import { THRESHOLDS, type Threshold, thresholdValues } from './sites.ts';
 
 /**
  * Who may say a threshold; each one before those in front of it. `baseline`: what is usual of the device at this hour of the
- * week; `tag`: a tag of the device; `interfaceTag`: a tag of the interface.
+ * week; `field` and `tag`: a custom field and a tag of the device; `interfaceField` and `interfaceTag`: of the interface.
  */
 export const THRESHOLD_LAYERS = [
   'default',
   'baseline',
   'site',
   'class',
+  'field',
   'tag',
   'device',
+  'interfaceField',
   'interfaceTag',
   'interface',
 ] as const;
@@ -30,9 +32,14 @@ const interfaceValues = thresholdValues.pick({ utilisation: true, errors: true, 
 const said = z.strictObject({
   from: z.enum(THRESHOLD_LAYERS).meta({
     id: 'ThresholdLayer',
-    description: '`tag`: a tag of the device; `interfaceTag`: a tag of the interface.',
+    description:
+      '`field` and `tag`: a custom field and a tag of the device; `interfaceField` and `interfaceTag`: of the interface.',
   }),
   tag: z.string().optional().meta({ description: 'Which tag says it.', example: 'core' }),
+  field: z
+    .string()
+    .optional()
+    .meta({ description: 'Which custom field says it.', example: 'Line:satellite' }),
   value: z.number().meta({ description: 'Percent, of `latency` milliseconds; 0: never raises an event.' }),
 });
 const appliedThreshold = said

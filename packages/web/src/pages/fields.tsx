@@ -15,14 +15,14 @@ const TYPES: Record<FieldType, string> = {
   boolean: 'yes or no',
   date: 'date',
   choice: 'choice',
-  url: 'address of a page',
+  url: 'URL',
 };
 const TYPE_CHOICES = FIELD_TYPES.map((type) => ({ value: type, label: TYPES[type] }));
 
 const COLUMNS: readonly Column<CustomField>[] = [
-  { id: 'name', title: 'Name', width: 'minmax(140px, 0.8fr)', narrow: true },
-  { id: 'of', title: 'Applies to', width: '100px', narrow: true, value: (one) => `${one.appliesTo}s` },
-  { id: 'type', title: 'Type', width: '130px', narrow: true, value: (one) => TYPES[one.type] },
+  { id: 'name', title: 'Name', width: 'minmax(96px, 0.8fr)', narrow: true },
+  { id: 'of', title: 'Applies to', width: '82px', narrow: true, value: (one) => `${one.appliesTo}s` },
+  { id: 'type', title: 'Type', width: '76px', narrow: true, value: (one) => TYPES[one.type] },
   { id: 'choices', title: 'Choices', width: 'minmax(160px, 1.6fr)', value: (one) => one.choices.join(', ') },
   timeColumn({ id: 'created', title: 'Since', at: (one) => one.createdAt }),
 ];
@@ -48,11 +48,11 @@ export function Fields() {
         change={change}
         may={admin}
         form={(props) => <FieldForm {...props} />}
-        lost={(one) => `Its values go with it, of all ${one.appliesTo}s.`}
+        lost={(one) => `Its values are deleted from all ${one.appliesTo}s.`}
         empty={
           <Empty title="No custom fields">
-            A rack, a contract, a date of purchase: what is defined here is set on devices and interfaces,
-            found, filtered, exported and imported.
+            A rack, a contract, a date of purchase: fields that are defined here can be set on devices and
+            interfaces, searched, filtered, exported and imported.
           </Empty>
         }
       />

@@ -18,19 +18,19 @@ export function SignIn({
 }) {
   useDocumentTitle('Sign in · Rollcall');
   const form = useForm({ initialValues: { name: '', password: '', code: '' } });
-  // The password was right, and the account has a second factor.
-  const [asked, setAsked] = useState(false);
+  // How often the code was asked for: the password was right, and the account has a second factor.
+  const [asked, setAsked] = useState(0);
   const ways = useQuery({ ...apiQuery('session.ways', {}), staleTime: Number.POSITIVE_INFINITY });
   const provider = ways.data?.data.oidc;
   const signIn = useMutation({
     mutationFn: () => {
       const { code, ...body } = form.values;
-      return call('session.create', { body: { ...body, ...(asked && { code }) } });
+      return call('session.create', { body: { ...body, ...(asked > 0 && { code }) } });
     },
     onSuccess: (me) => onSignedIn(me),
     onError: (error) => {
       const ofCode = isAboutCode(error);
-      setAsked(ofCode);
+      setAsked((before) => (ofCode ? before + 1 : 0));
       if (ofCode) form.setFieldValue('code', '');
     },
   });
@@ -69,7 +69,7 @@ export function SignIn({
           withAsterisk={false}
           {...form.getInputProps('password')}
         />
-        {asked && (
+        {asked > 0 && (
           <TextInput
             label="Code"
             description="Of your authenticator app, or a recovery code"
@@ -83,7 +83,8 @@ export function SignIn({
             {...form.getInputProps('code')}
           />
         )}
-        {signIn.error && (
+        {/* The first time nothing is wrong yet. */}
+        {signIn.error && asked !== 1 && (
           <p className={classes.problem} role="alert">
             {signIn.error instanceof ApiError ? signIn.error.message : 'Signing in failed. Try again.'}
           </p>

@@ -15,6 +15,7 @@ const SITE = {
       { tag: 'hall 2', thresholds: { loss: 60 } },
       { tag: 'core', thresholds: { loss: 5, utilisation: 0 } },
     ],
+    fieldThresholds: [{ field: 'Line:satellite', thresholds: { latency: 900 } }],
     monitorFound: 'all',
     snmpPort: 1_161,
     holdSeconds: { 'device.down': 45 },
@@ -31,6 +32,7 @@ it('what is left empty is left to the defaults', () => {
     thresholds: { loss: '' },
     classThresholds: { wireless: { loss: '' } },
     tagThresholds: [{ tag: 'core', thresholds: { loss: '' } }],
+    fieldThresholds: [{ field: 'Line:satellite', thresholds: { latency: '' } }],
     holdSeconds: { 'device.down': '' },
   };
   expect(siteBody({ ...values, monitorFound: 'infrastructure', settings: emptied }).settings).toEqual({});

@@ -27,6 +27,7 @@ export function siteValues(site?: Site) {
     thresholds = {},
     classThresholds = {},
     tagThresholds = [],
+    fieldThresholds = [],
     monitorFound,
     ...settings
   }: SiteSettings = site?.settings ?? {};
@@ -47,6 +48,10 @@ export function siteValues(site?: Site) {
         tag,
         thresholds: textsOf(THRESHOLDS, values),
       })),
+      fieldThresholds: fieldThresholds.map(({ field, thresholds: values }) => ({
+        field,
+        thresholds: textsOf(THRESHOLDS, values),
+      })),
       holdSeconds: textsOf(HOLD_SECONDS, holdSeconds),
     },
   };
@@ -57,6 +62,17 @@ type TypedTag = ReturnType<typeof siteValues>['settings']['tagThresholds'][numbe
 export const forTags = (tags: readonly string[], typed: readonly TypedTag[]): TypedTag[] =>
   tags.map((tag) => typed.find((one) => one.tag === tag) ?? { tag, thresholds: noThresholds() });
 
+type TypedField = ReturnType<typeof siteValues>['settings']['fieldThresholds'][number];
+/** The same for values of custom fields. */
+export const forFields = (fields: readonly string[], typed: readonly TypedField[]): TypedField[] =>
+  fields.map((field) => typed.find((one) => one.field === field) ?? { field, thresholds: noThresholds() });
+
+/** Of tags or custom fields, what is typed as numbers; nothing of those without any. */
+const saidBy = <One extends { thresholds: Texts }>(typed: readonly One[]) =>
+  typed
+    .map((one) => ({ ...one, thresholds: numbersOf(one.thresholds) }))
+    .filter(({ thresholds }) => Object.keys(thresholds).length > 0);
+
 /** What the form holds, as the body of a request. */
 export function siteBody({
   networks,
@@ -65,14 +81,12 @@ export function siteBody({
   settings,
   ...values
 }: ReturnType<typeof siteValues>) {
-  const { holdSeconds, thresholds, classThresholds, tagThresholds, ...texts } = settings;
+  const { holdSeconds, thresholds, classThresholds, tagThresholds, fieldThresholds, ...texts } = settings;
   const [held, limits] = [numbersOf(holdSeconds), numbersOf(thresholds)];
   const byClass = Object.entries(classThresholds)
     .map(([kind, typed]) => [kind, numbersOf(typed)] as const)
     .filter(([, numbers]) => Object.keys(numbers).length > 0);
-  const byTag = tagThresholds
-    .map(({ tag, thresholds: typed }) => ({ tag, thresholds: numbersOf(typed) }))
-    .filter((one) => Object.keys(one.thresholds).length > 0);
+  const [byTag, byField] = [saidBy(tagThresholds), saidBy(fieldThresholds)];
   return {
     ...values,
     networks: splitWords(networks),
@@ -83,6 +97,7 @@ export function siteBody({
       ...(Object.keys(limits).length > 0 && { thresholds: limits }),
       ...(byClass.length > 0 && { classThresholds: Object.fromEntries(byClass) }),
       ...(byTag.length > 0 && { tagThresholds: byTag }),
+      ...(byField.length > 0 && { fieldThresholds: byField }),
       ...(Object.keys(held).length > 0 && { holdSeconds: held }),
     } as SiteSettings,
   };

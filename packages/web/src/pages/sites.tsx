@@ -1,5 +1,6 @@
 import { Button, Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
+import { ANNOTATED } from '@rollcall/shared/api/annotations';
 import {
   HOLD_SECONDS,
   INFRASTRUCTURE,
@@ -13,13 +14,13 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Empty } from '../components/feedback/index.ts';
 import { choicesOf, Filters } from '../components/filter/index.ts';
-import { FieldGroup, Pair, TagsField } from '../components/form/index.ts';
+import { FieldFiltersField, FieldGroup, Pair, TagsField } from '../components/form/index.ts';
 import { Collection, EditDialog, type FormOf, NewButton } from '../components/list/index.ts';
 import { Page } from '../components/page/index.ts';
 import { type Column, timeColumn, usePagedList } from '../components/table/index.ts';
 import { useMay } from '../session.tsx';
 import { useUrlState } from '../url-state.ts';
-import { forTags, noThresholds, siteBody, siteValues } from './site-values.ts';
+import { forFields, forTags, noThresholds, siteBody, siteValues } from './site-values.ts';
 
 type Setting = keyof typeof SITE_DEFAULTS;
 /** One field each: a setting without a field does not compile. */
@@ -41,6 +42,12 @@ const FIELDS: Record<Setting, { short: string; unit?: string; label: string; des
     unit: 's',
     label: 'Read neighbours and tables every, s',
     description: 'Forwarding and ARP tables, of monitored switches and routers; 0: never',
+  },
+  watchNamesSeconds: {
+    short: 'names every',
+    unit: 's',
+    label: 'Look up names of endpoints every, s',
+    description: 'By reverse DNS, by the resolvers of the collector’s host; 0: never',
   },
   missedScansUntilGone: {
     short: 'gone after',
@@ -272,6 +279,7 @@ function MoreSettings({ form }: { form: SiteFormState }) {
         <Numbers form={form} path="settings.thresholds" fields={LIMITS} />
       </FieldGroup>
       <ClassLimits form={form} />
+      <FieldLimits form={form} />
       <TagLimits form={form} />
       <HoldTimes form={form} />
       <Switch
@@ -293,7 +301,7 @@ function ClassLimits({ form }: { form: SiteFormState }) {
     <FieldGroup label="Thresholds for devices of one class">
       <Select
         aria-label="Class"
-        placeholder="Another class"
+        placeholder="Add a class"
         data={choicesOf(DEVICE_CLASSES.filter((kind) => classThresholds[kind] === undefined))}
         value={null}
         onChange={(kind) => kind && form.setFieldValue(`settings.classThresholds.${kind}`, noThresholds())}
@@ -303,7 +311,7 @@ function ClassLimits({ form }: { form: SiteFormState }) {
           key={kind}
           form={form}
           path={`settings.classThresholds.${kind}`}
-          fields={limitsOf(kind, 'that of the site')}
+          fields={limitsOf(kind, 'inherited')}
         />
       ))}
     </FieldGroup>
@@ -317,7 +325,7 @@ function TagLimits({ form }: { form: SiteFormState }) {
       <TagsField
         label={undefined}
         aria-label="Tags"
-        description="They count before those of the class; of several tags the first here"
+        description="They override those of the class and of custom fields; if several tags match, the first listed applies"
         value={tagThresholds.map(({ tag }) => tag)}
         onChange={(tags) => form.setFieldValue('settings.tagThresholds', forTags(tags, tagThresholds))}
       />
@@ -326,7 +334,34 @@ function TagLimits({ form }: { form: SiteFormState }) {
           key={tag}
           form={form}
           path={`settings.tagThresholds.${at}.thresholds`}
-          fields={limitsOf(tag, 'as without the tag')}
+          fields={limitsOf(tag, 'inherited')}
+        />
+      ))}
+    </FieldGroup>
+  );
+}
+
+function FieldLimits({ form }: { form: SiteFormState }) {
+  const { fieldThresholds } = form.values.settings;
+  return (
+    <FieldGroup label="Thresholds for devices and interfaces with a value of a custom field">
+      <FieldFiltersField
+        of={ANNOTATED}
+        label={undefined}
+        aria-label="Custom fields"
+        description="They override those of the class; those of tags override these. If several match, the first listed applies"
+        value={fieldThresholds.map(({ field }) => field)}
+        error={form.errors['settings.fieldThresholds']}
+        onChange={(fields) =>
+          form.setFieldValue('settings.fieldThresholds', forFields(fields, fieldThresholds))
+        }
+      />
+      {fieldThresholds.map(({ field }, at) => (
+        <Numbers
+          key={field}
+          form={form}
+          path={`settings.fieldThresholds.${at}.thresholds`}
+          fields={limitsOf(field, 'inherited')}
         />
       ))}
     </FieldGroup>

@@ -5,12 +5,12 @@ import type { ImportedRow, ImportResult } from '@rollcall/shared/api/add-devices
 import type { Device } from '@rollcall/shared/api/inventory';
 import type { Clock } from '@rollcall/shared/clock';
 import { canonicalAddress } from '@rollcall/shared/ip';
+import { readFields, requireFields } from '../../platform/db/custom-fields.ts';
 import type { Database } from '../../platform/db/db.ts';
 import { inScope, Parameters, type Scope, scopeOf } from '../../platform/db/list.ts';
 import type { Sql, Transaction } from '../../platform/db/sql.ts';
 import type { Actor, Handlers } from '../../platform/http/handler.ts';
 import { invalid, Problem } from '../../platform/problem.ts';
-import { readFields, requireFields } from '../annotations/fields.ts';
 import type { By } from '../annotations/sql.ts';
 import { applyPatch, type EventActions, type Note } from '../edit.ts';
 import { type KnownDevice, planRow } from './plan.ts';

@@ -8,8 +8,8 @@ import { csvText } from '@rollcall/shared/csv';
 import { canonicalAddress } from '@rollcall/shared/ip';
 import { DEVICE_CLASSES, type DeviceClass, deviceClass } from '@rollcall/shared/model';
 import { CsvError, parse } from 'csv-parse/sync';
+import { type Fields, noField, saysYes, valueOfText } from '../../platform/db/custom-fields.ts';
 import { closest } from '../../platform/ops/hint.ts';
-import { type Fields, noField, saysYes, valueOfText } from '../annotations/fields.ts';
 
 /** What a row says; an empty cell says nothing. */
 export interface Draft {

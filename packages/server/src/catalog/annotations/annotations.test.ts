@@ -1,12 +1,14 @@
-import { CUSTOM_FIELDS_MOST, TAGS_MOST } from '@rollcall/shared/api/annotations';
+import { ANNOTATED, CUSTOM_FIELDS_MOST, TAGS_MOST } from '@rollcall/shared/api/annotations';
 import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { audit } from '../../accounts/audit.ts';
 import { absorbInto } from '../../ingest/tables/save.ts';
 import { asked, openSite, port, table } from '../../ingest/testing/site.ts';
+import { storedFilters } from '../../platform/db/custom-fields.ts';
 import type { Database } from '../../platform/db/db.ts';
 import { LIVE_CHANNEL } from '../../platform/db/notify.ts';
+import type { Sql } from '../../platform/db/sql.ts';
 import type { Actor } from '../../platform/http/handler.ts';
 import { searchAll } from '../../search/search.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
@@ -235,8 +237,8 @@ describe.each(databases())('tags, notes and custom fields on %s', (_name, open) 
     const eve = caller('operator', [north], 'eve');
     expect((await bulk({ ids }, set, { expect: 2, actor: eve })).data).toEqual({ matched: 2, changed: 2 });
     expect(await tags()).toEqual(['core,uplink', 'CORE,uplink', '', '']);
-    // A second time it changes nothing.
-    expect((await bulk({ ids }, set)).data).toEqual({ matched: 2, changed: 0 });
+    // A second time it changes nothing, and nothing is audited.
+    expect((await bulk({ ids }, set, { actor: eve })).data).toEqual({ matched: 2, changed: 0 });
     expect((await bulk({ tag: ['Core', 'uplink'] }, { removeTags: ['UPLINK'] })).data.changed).toBe(2);
     expect(await tags()).toEqual(['core', 'CORE', '', '']);
     const many = Array.from({ length: TAGS_MOST }, (_, i) => `tag ${i}`);
@@ -296,6 +298,102 @@ describe.each(databases())('tags, notes and custom fields on %s', (_name, open) 
     await refused;
     await db.query(`UPDATE devices SET fields = fields || '{"Gone":"x"}' WHERE id = $1::uuid`, [first]);
     expect((await update({ Gone: null })).data.fields).not.toHaveProperty('Gone');
+  });
+
+  it.each<[string, 'device' | 'interface', (sql: Sql) => Promise<unknown>]>([
+    [
+      'subscription gold',
+      'interface',
+      (sql) =>
+        insert(sql, 'subscriptions', [
+          {
+            id: uuidv7(),
+            name: 'gold',
+            kind: 'email',
+            addresses: ['a@example.net'],
+            types: [],
+            fields: ['Used:gold'],
+          },
+        ]),
+    ],
+    [
+      'maintenance window racks',
+      'device',
+      (sql) =>
+        insert(sql, 'maintenance_windows', [
+          {
+            ...{
+              site_id: north,
+              id: uuidv7(),
+              name: 'racks',
+              scope: { field: ['Used:A-17'] },
+              timezone: 'UTC',
+            },
+            ...{ times: { kind: 'once', from: 0, until: 1 }, created_at: SEEN },
+          },
+        ]),
+    ],
+    [
+      'thresholds of site north',
+      'interface',
+      (sql) =>
+        sql.query(`UPDATE sites SET settings = $2::jsonb WHERE id = $1::uuid`, [
+          north,
+          JSON.stringify({ fieldThresholds: [{ field: 'Used:x', thresholds: { loss: 5 } }] }),
+        ]),
+    ],
+  ])('a field by which a %s chooses is not deleted', async (named, appliesTo, use) => {
+    const id = uuidv7();
+    await insert(db, 'custom_fields', [{ id, applies_to: appliesTo, name: 'Used', type: 'text' }]);
+    const remove = () => as()('fields.delete', { params: { id } });
+    await use(db);
+    await expect(remove()).rejects.toMatchObject({
+      ...{ code: 'conflict', message: `Used is a filter of ${named}: remove it there first` },
+    });
+    await db.query('DELETE FROM subscriptions');
+    await db.query('DELETE FROM maintenance_windows');
+    await db.query(`UPDATE sites SET settings = '{}'`);
+    // One that is being stored is waited for.
+    let refused: Promise<unknown> = Promise.resolve();
+    await db.transaction(async (sql) => {
+      await storedFilters(sql, [appliesTo], ['Used:x'], { member: 'fields' });
+      refused = expect(remove()).rejects.toMatchObject({ code: 'conflict' });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await use(sql);
+    });
+    await refused;
+    await db.query('DELETE FROM subscriptions');
+    await db.query('DELETE FROM maintenance_windows');
+    await db.query(`UPDATE sites SET settings = '{}'`);
+    await remove();
+  });
+
+  it('of devices and interfaces with one name: a filter stays as typed, and serves as long as one of them takes it', async () => {
+    const [ofDevices, ofPorts] = [uuidv7(), uuidv7()];
+    await insert(db, 'custom_fields', [
+      { id: ofDevices, applies_to: 'device', name: 'Both', type: 'number' },
+      { id: ofPorts, applies_to: 'interface', name: 'Both', type: 'text' },
+    ]);
+    const stored = (filter: string) =>
+      db.transaction((sql) => storedFilters(sql, ANNOTATED, [filter], { member: 'fields' }));
+    expect(await stored('Both: 07')).toEqual(['Both:07']);
+    const use = (fields: string[]) =>
+      insert(db, 'subscriptions', [
+        {
+          ...{ id: uuidv7(), name: fields[0], kind: 'email', addresses: ['a@example.net'] },
+          types: [],
+          fields,
+        },
+      ]);
+    const remove = (id: string) => as()('fields.delete', { params: { id } });
+    await use(['Both:A-17']);
+    await use(['Both:07']);
+    await expect(remove(ofPorts)).rejects.toThrow('Both is a filter of subscription Both:A-17: remove');
+    await db.query(`DELETE FROM subscriptions WHERE name = 'Both:A-17'`);
+    await remove(ofPorts);
+    await expect(remove(ofDevices)).rejects.toThrow('Both is a filter of subscription Both:07: remove');
+    await db.query('DELETE FROM subscriptions');
+    await remove(ofDevices);
   });
 
   it('of a deleted field are cleared in steps, which live streams are told of', async () => {

@@ -1,6 +1,7 @@
 /** The custom fields of an installation. */
 import { CUSTOM_FIELDS_MOST, type CustomField } from '@rollcall/shared/api/annotations';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import { FIELD_COLUMNS, nameAndValue, valueOfText } from '../../platform/db/custom-fields.ts';
 import { type Database, orConflict } from '../../platform/db/db.ts';
 import { readPage } from '../../platform/db/list.ts';
 import { announce } from '../../platform/db/notify.ts';
@@ -8,7 +9,6 @@ import type { Sql, Transaction } from '../../platform/db/sql.ts';
 import type { Actor, Handlers } from '../../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../../platform/problem.ts';
 import type { Audit } from '../../ports.ts';
-import { FIELD_COLUMNS } from './fields.ts';
 
 export type FieldIds = 'fields.list' | 'fields.get' | 'fields.create' | 'fields.update' | 'fields.delete';
 
@@ -49,6 +49,37 @@ async function add(
   );
   return field as CustomField;
 }
+
+/**
+ * Without the field, what filters by it would choose nothing from then on; without the filter, everything. A filter of
+ * devices and interfaces still chooses where the other has a field of this name that takes the value.
+ */
+async function requireUnused(sql: Transaction, { id, appliesTo, name }: CustomField): Promise<void> {
+  const [other] = await sql.query<CustomField & Record<string, unknown>>(
+    `SELECT ${FIELD_COLUMNS} FROM custom_fields WHERE name = $1::text AND id <> $2::uuid FOR KEY SHARE`,
+    [name, id],
+  );
+  const uses = await sql.query<{ by: string; filter: string; ofBoth: boolean }>(
+    `SELECT 'subscription ' || s.name AS by, filter, true AS "ofBoth" FROM subscriptions s, unnest(s.fields) AS filter
+     WHERE starts_with(filter, $1::text || ':')
+     UNION SELECT 'maintenance window ' || m.name, filter, false
+     FROM maintenance_windows m, jsonb_array_elements_text(m.scope -> 'field') AS filter
+     WHERE starts_with(filter, $1::text || ':') AND $2::text = 'device'
+     UNION SELECT 'thresholds of site ' || s.name, one ->> 'field', true
+     FROM sites s, jsonb_array_elements(s.settings -> 'fieldThresholds') AS one
+     WHERE starts_with(one ->> 'field', $1::text || ':')
+     ORDER BY 1`,
+    [name, appliesTo],
+  );
+  const lost = uses.filter(
+    ({ filter, ofBoth }) => !(ofBoth && other && valueOfText(other, nameAndValue(filter)[1] ?? '').ok),
+  );
+  const by = [...new Set(lost.map((use) => use.by))].slice(0, USES_NAMED);
+  if (by.length > 0)
+    throw new Problem('conflict', `${name} is a filter of ${by.join(', ')}: remove it there first`);
+}
+/** Uses of a field that a refusal names. */
+const USES_NAMED = 20;
 
 /** Rows changed per transaction: a bound for how long they stay locked. */
 const CLEARED_ROWS = 10_000;
@@ -132,6 +163,7 @@ export function fieldHandlers({ db, audit }: { db: Database; audit: Audit }): Ha
     'fields.delete': async ({ params, ...call }) => {
       const field = await change(call, 'delete', async (sql) => {
         const one = await read(sql, params.id, 'FOR UPDATE');
+        await requireUnused(sql, one);
         await sql.query('DELETE FROM custom_fields WHERE id = $1::uuid', [params.id]);
         return one;
       });

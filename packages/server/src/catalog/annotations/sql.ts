@@ -1,26 +1,6 @@
-/** Tags, note and fields as SQL: filters, and assignments together with who made them. */
+/** Assignments of tags, note and fields as SQL, together with who made them. */
 import type { FieldValue } from '@rollcall/shared/api/annotations';
-import { annotated } from '../../platform/db/annotated.ts';
 import type { Parameters } from '../../platform/db/list.ts';
-import { nameAndValue } from './fields.ts';
-
-// ── Filters ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-export const withFields = (p: Parameters, alias: string, fields: readonly string[]): string =>
-  annotated(alias, fields.map((text) => withField(p, alias, text)).join(' AND '));
-
-/** A value in a filter is a text; which of these it is depends on the type of its field. */
-function withField(p: Parameters, alias: string, text: string): string {
-  const [name, value] = nameAndValue(text);
-  if (value === undefined) return `${alias}.fields ? ${p.add(name)}::text`;
-  const meant: FieldValue[] = [value];
-  if (value === 'true' || value === 'false') meant.push(value === 'true');
-  if (value.trim() !== '' && Number.isFinite(Number(value))) meant.push(Number(value));
-  const ways = meant.map((each) => `${alias}.fields @> ${p.add(JSON.stringify({ [name]: each }))}::jsonb`);
-  return `(${ways.join(' OR ')})`;
-}
-
-// ── Assignments ──────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface AnnotationPatch {
   tags?: readonly string[] | undefined;

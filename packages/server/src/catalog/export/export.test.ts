@@ -149,9 +149,43 @@ describe('devices for Oxidized', () => {
       '# 1 of 3 left out: Oxidized has no model for their system\ncore-1:10.0.0.1:ios:Head-Office\na-b-c:a-b-c:ios:Head-Office\n',
     );
   });
+
+  const namesIn = (devices: ExportedDevice[]) =>
+    oxidizedLines(devices)
+      .trim()
+      .split('\n')
+      .map((line) => line.split(':')[0]);
+
+  it('of one name are told apart, in two sites too: Oxidized finds them by name', () => {
+    const devices = [device(), device({ address: '10.0.0.2', site: 'Other' }), device({ name: 'edge' })];
+    expect(namesIn(devices)).toEqual(['core-1-10.0.0.1', 'core-1-10.0.0.2', 'edge']);
+    const written = [device({ name: 'a b' }), device({ name: 'a:b', address: '10.0.0.2' })];
+    expect(namesIn(written)).toEqual(['a-b-10.0.0.1', 'a-b-10.0.0.2']);
+  });
+
+  it('attack: a device names no file in another folder, and no line is a comment', () => {
+    const devices = ['../../etc/passwd', '#x', '.git', '..'].map((name, at) =>
+      device({ name, id: `d${at}`, address: `10.0.0.${at}` }),
+    );
+    expect(namesIn(devices)).toEqual(['etc-passwd', 'x', 'git', 'unnamed']);
+  });
 });
 
 describe('devices for NetBox', () => {
+  it('of one name in a site are told apart, whatever their case; in two sites they keep it', () => {
+    const devices = [
+      device(),
+      device({ name: 'CORE-1', address: '10.0.0.2' }),
+      device({ site: 'Other', address: '10.0.0.3' }),
+    ];
+    const [, ...rows] = netboxCsv(devices).trim().split('\r\n');
+    expect(rows.map((row) => row.split(',')[0])).toEqual([
+      'core-1 (10.0.0.1)',
+      'CORE-1 (10.0.0.2)',
+      'core-1',
+    ]);
+  });
+
   it('are rows of CSV, quoted where a name says so', () => {
     expect(netboxCsv([device({ name: 'core "a", 1', status: 'down', model: null })])).toBe(
       'name,role,manufacturer,device_type,platform,serial,site,status\r\n' +
@@ -187,18 +221,10 @@ describe.each(databases())('exports on %s', (_name, open) => {
     ]);
   });
 
-  const ask = async (id: keyof typeof exportOperations, query: object, who = caller('admin')) => {
-    const answer = (await asCaller(exportHandlers({ db }), who)(id, {
-      query: query as never,
-    })) as unknown as {
-      raw: (response: object) => void;
-    };
-    let text = '';
-    answer.raw({ setHeader: () => undefined, end: (body: string) => (text = body) });
-    return text;
-  };
+  const ask = async (id: keyof typeof exportOperations, query: object, who = caller('admin')) =>
+    (await asCaller(exportHandlers({ db }), who)(id, { query: query as never })).data;
   const names = async (query: object, who = caller('admin')) =>
-    JSON.parse(await ask('export.prometheus', query, who)).map(
+    (await ask('export.prometheus', query, who)).map(
       ({ labels }: { labels: Record<string, string> }) => labels.__meta_rollcall_name,
     );
 
@@ -215,10 +241,10 @@ describe.each(databases())('exports on %s', (_name, open) => {
   });
 
   it('are what their operations describe', async () => {
-    const targets = JSON.parse(await ask('export.prometheus', {}));
+    const targets = await ask('export.prometheus', {});
     expect(exportOperations['export.prometheus'].data.parse(targets)).toEqual(targets);
     expect(targets[0].labels).toMatchObject({ __param_auth: 'read-only' });
-    const inventory = JSON.parse(await ask('export.ansible', {}));
+    const inventory = await ask('export.ansible', {});
     expect(exportOperations['export.ansible'].data.parse(inventory)).toEqual(inventory);
   });
 });

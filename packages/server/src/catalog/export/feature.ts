@@ -1,7 +1,6 @@
 /** The device list for other programs, by the filters of the list and within the sites of the caller. */
 import { EXPORT_MOST, type ExportQuery } from '@rollcall/shared/api/exports';
 import { SNMP_PORT } from '@rollcall/shared/model';
-import type { Response } from 'express';
 import type { Database } from '../../platform/db/db.ts';
 import { Parameters, type Scope, scopeOf } from '../../platform/db/list.ts';
 import type { Actor, Handlers } from '../../platform/http/handler.ts';
@@ -19,22 +18,15 @@ export type ExportIds = 'export.prometheus' | 'export.ansible' | 'export.oxidize
 
 export function exportHandlers({ db }: { db: Database }): Handlers<ExportIds> {
   const answers =
-    (type: string, make: (devices: ExportedDevice[]) => string) =>
-    async ({ query, actor }: { query: ExportQuery; actor: Actor }) => {
-      const body = make(await readDevices(db, query, scopeOf(actor, query.site)));
-      return {
-        raw: (response: Response) => {
-          response.setHeader('Content-Type', type);
-          response.end(body);
-        },
-      };
-    };
-  const json = 'application/json; charset=utf-8';
+    <Data>(make: (devices: ExportedDevice[]) => Data) =>
+    async ({ query, actor }: { query: ExportQuery; actor: Actor }) => ({
+      data: make(await readDevices(db, query, scopeOf(actor, query.site))),
+    });
   return {
-    'export.prometheus': answers(json, (devices) => JSON.stringify(prometheusTargets(devices))),
-    'export.ansible': answers(json, (devices) => JSON.stringify(ansibleInventory(devices))),
-    'export.oxidized': answers('text/plain; charset=utf-8', oxidizedLines),
-    'export.netbox': answers('text/csv; charset=utf-8', netboxCsv),
+    'export.prometheus': answers(prometheusTargets),
+    'export.ansible': answers(ansibleInventory),
+    'export.oxidized': answers(oxidizedLines),
+    'export.netbox': answers(netboxCsv),
   };
 }
 

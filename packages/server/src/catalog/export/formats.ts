@@ -56,25 +56,33 @@ const ANSIBLE: Record<string, string> = {
   VyOS: 'vyos.vyos.vyos',
 };
 
-/** Names of a host, the shorter first. No two devices have the last: its end is the id. */
-const hostNamesOf = ({ id, name, address, site }: ExportedDevice): string[] =>
-  [name, `${name} (${address})`, `${name} (${address}, ${site})`, `${name} (${id})`].map((each) =>
-    each.replace(/[{}]/g, '_'),
-  );
+/** What a device may be called, the shorter first. No two devices have the last: its end is the id. */
+const choicesOf = ({ id, name, address, site }: ExportedDevice): string[] => [
+  name,
+  `${name} (${address})`,
+  `${name} (${address}, ${site})`,
+  `${name} (${id})`,
+];
 
 /**
  * A name for each device that no other has. Where two would have one, neither gets it: devices choose their names
  * themselves, and none may receive what is meant for another.
+ * @param write how the reader can take a name
+ * @param same two names are one where this says the same of both
  */
-function hostNames(devices: readonly ExportedDevice[]): string[] {
-  const choices = devices.map(hostNamesOf);
+function namesApart(
+  devices: readonly ExportedDevice[],
+  write: (name: string) => string,
+  same = (name: string, _device: ExportedDevice) => name,
+): string[] {
+  const choices = devices.map((device) => ({ device, names: choicesOf(device).map(write) }));
+  const keyOf = ({ device, names: [name = ''] }: (typeof choices)[number]) => same(name, device);
   for (;;) {
-    const names = choices.map(([name = '']) => name);
     const counts = new Map<string, number>();
-    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-    const longer = choices.filter(([name = '', next]) => next !== undefined && (counts.get(name) ?? 0) > 1);
-    if (longer.length === 0) return names;
-    for (const choice of longer) choice.shift();
+    for (const each of choices) counts.set(keyOf(each), (counts.get(keyOf(each)) ?? 0) + 1);
+    const longer = choices.filter((each) => each.names.length > 1 && (counts.get(keyOf(each)) ?? 0) > 1);
+    if (longer.length === 0) return choices.map(({ names: [name = ''] }) => name);
+    for (const { names } of longer) names.shift();
   }
 }
 
@@ -83,7 +91,7 @@ function hostNames(devices: readonly ExportedDevice[]): string[] {
  * between two braces: no name of a host has any, and a value that has is marked as one that is no template.
  */
 export function ansibleInventory(devices: readonly ExportedDevice[]): Record<string, unknown> {
-  const names = hostNames(devices);
+  const names = namesApart(devices, (name) => name.replace(/[{}]/g, '_'));
   const hosts = new Map<string, Record<string, unknown>>();
   const groups = new Map<string, string[]>();
   for (const [at, device] of devices.entries()) {
@@ -151,27 +159,38 @@ const OXIDIZED: Record<string, string> = {
   EdgeOS: 'edgeos',
 };
 
-/** Lines of `router.db`; a colon would begin the next member. */
+/**
+ * Lines of `router.db`. Oxidized finds a device by its name, and makes a file of that name, or one in Git: two of one name would
+ * overwrite each other's configuration.
+ */
 export function oxidizedLines(devices: readonly ExportedDevice[]): string {
-  const known = devices.flatMap((device) => {
-    const model = device.os ? OXIDIZED[device.os] : undefined;
-    return model ? [[device.name, device.address, model, device.site].map(asMember).join(':')] : [];
+  const known = devices.filter(({ os }) => os !== null && Object.hasOwn(OXIDIZED, os));
+  const names = namesApart(known, asFileName);
+  const lines = known.map(({ address, os, site }, at) => {
+    const name = names[at] as string;
+    // A colon would begin the next member: devices with IPv6 alone it reads by name.
+    return [name, isIPv6(address) ? name : address, OXIDIZED[os as string], asFileName(site)].join(':');
   });
   const left = devices.length - known.length;
   const head =
     left > 0 ? [`# ${left} of ${devices.length} left out: Oxidized has no model for their system`] : [];
-  return `${[...head, ...known].join('\n')}\n`;
+  return `${[...head, ...lines].join('\n')}\n`;
 }
-/** IPv6 addresses hold colons as well: Oxidized reads them by name. */
-const asMember = (text: string, at: number, all: string[]): string =>
-  at === 1 && text.includes(':') ? asMember(all[0] as string, 0, all) : text.replace(/[:\s]+/g, '-');
+/** A member of a line that is no comment, and a file in no other folder. */
+const asFileName = (text: string): string =>
+  text.replace(/[:\s()#/\\]+/g, '-').replace(/^[-.]+|-+$/g, '') || 'unnamed';
 
 const NETBOX = ['name', 'role', 'manufacturer', 'device_type', 'platform', 'serial', 'site', 'status'];
 
-/** CSV for NetBox' import of devices (RFC 4180). */
+/** CSV for NetBox' import of devices (RFC 4180). It refuses two of one name in a site, whatever their case. */
 export function netboxCsv(devices: readonly ExportedDevice[]): string {
-  const rows = devices.map((device) => [
-    device.name,
+  const names = namesApart(
+    devices,
+    (name) => name,
+    (name, { site }) => `${name.toLowerCase()}\n${site}`,
+  );
+  const rows = devices.map((device, at) => [
+    names[at] as string,
     device.class,
     device.vendor ?? 'Unknown',
     device.model ?? 'Unknown',

@@ -292,6 +292,36 @@ describe.each(databases())('deliveries on %s', (name, open) => {
     expect(received[0]?.request.headers.authorization).toBe('Bearer xoxb-1');
   });
 
+  it('keeps which message a thread began with for as long as later notices of its case', async () => {
+    await subscribe();
+    const caseId = await turn('case.opened');
+    await dispatcher.round();
+    await db.query(`UPDATE deliveries SET thread = 'first' WHERE case_id = $1::uuid`, [caseId]);
+    now += 29 * 24 * HOUR;
+    await turn('case.reopened', caseId);
+    await dispatcher.round();
+    const left = async () =>
+      (
+        await db.query<{ type: string }>(
+          'SELECT type FROM deliveries WHERE case_id = $1::uuid ORDER BY position',
+          [caseId],
+        )
+      ).map(({ type }) => type);
+    await purge(db, now + 2 * 24 * HOUR);
+    expect(await left(), 'of an open case').toEqual(['case.opened', 'case.reopened']);
+    await purge(db, now + 31 * 24 * HOUR);
+    expect(await left(), 'of a case that is open for long').toEqual(['case.opened', 'case.reopened']);
+    const end = now + 31 * 24 * HOUR;
+    await db.query('UPDATE cases SET status = 2, resolved_at = $2::timestamptz WHERE id = $1::uuid', [
+      caseId,
+      new Date(end),
+    ]);
+    await purge(db, end + 29 * 24 * HOUR);
+    expect(await left(), 'of a case that just ended').toEqual(['case.opened', 'case.reopened']);
+    for (const _ of [1, 2]) await purge(db, end + 31 * 24 * HOUR);
+    expect(await left()).toEqual([]);
+  });
+
   it('attack: an administrator of a site takes no room from other sites, and learns no name of theirs', async () => {
     const other = await addSite(db, uuidv7());
     const of = (siteId: string) => call({ ...caller('admin'), sites: [siteId] });
@@ -506,6 +536,72 @@ describe.each(databases())('deliveries on %s', (name, open) => {
     expect(await told()).toContain('core case.opened access');
   });
 
+  it('tells of devices and interfaces with a value of a custom field, of one event that fits all', async () => {
+    await insert(db, 'custom_fields', [
+      { id: uuidv7(), applies_to: 'device', name: 'Tier', type: 'choice', choices: ['gold', 'silver'] },
+      { id: uuidv7(), applies_to: 'device', name: 'Floor', type: 'number', choices: [] },
+      { id: uuidv7(), applies_to: 'interface', name: 'Metered', type: 'boolean', choices: [] },
+    ]);
+    const devices = await addDevices(db, [
+      { site_id: site, name: 'gold', class: 'router', fields: { Tier: 'gold', Floor: 3 } },
+      { site_id: site, name: 'silver', class: 'switch', fields: { Tier: 'silver' } },
+    ]);
+    const port = { site_id: site, device_id: devices[1], id: uuidv7(), if_index: 1, name: 'eth0' };
+    await insert(db, 'interfaces', [
+      { ...port, fields: { Metered: true }, first_seen: SEEN, last_seen: SEEN },
+    ]);
+    const cases = [
+      [devices[0], null],
+      [devices[1], null],
+      [devices[1], port.id],
+    ].map(([device_id, interface_id]) => ({ case_id: uuidv7(), device_id, interface_id }));
+    await insert(
+      db,
+      'events',
+      cases.map((one) => ({
+        ...{
+          ...one,
+          site_id: site,
+          id: uuidv7(),
+          dedup_key: one.case_id,
+          details: {},
+          severity: 2,
+          status: 0,
+        },
+        ...{ kind: 'device.down', source: 'monitor', message: 'it is down', count: 1 },
+        ...{ first_seen: SEEN, timestamp: SEEN },
+      })),
+    );
+    const { data } = await subscribe({ name: 'gold', fields: ['Tier: gold', 'Tier:gold'] });
+    expect(data).toMatchObject({ fields: ['Tier:gold'] });
+    await subscribe({ name: 'floor', fields: ['Floor:3.0', 'Metered:yes'] });
+    await subscribe({ name: 'silver routers', fields: ['Tier:silver'], classes: ['router'] });
+    for (const one of cases) await turn('case.opened', one.case_id);
+    await dispatcher.round();
+    const told = (await listed()).map((d: Record<string, string>) => [
+      d.subscription,
+      cases.findIndex((one) => one.case_id === d.caseId),
+    ]);
+    expect(told.sort()).toEqual([
+      ['floor', 0],
+      ['floor', 2],
+      ['gold', 0],
+    ]);
+    for (const [fields, why] of [
+      [['Teir:gold'], 'did you mean Tier?'],
+      [['Tier:bronze'], 'must be one of gold, silver'],
+      [['Floor:third'], 'must be a number'],
+      [['Tier'], 'NAME:VALUE'],
+    ] as const)
+      await expect(subscribe({ fields })).rejects.toThrow(why);
+    // A choice that is none any more stays with who filters by it; nobody else begins to.
+    await db.query(`UPDATE custom_fields SET choices = '{silver}' WHERE name = 'Tier'`);
+    const update = (body: object) => call()('subscriptions.update', { params: { id: data.id }, body });
+    expect((await update({ fields: ['Tier:silver', 'Tier:gold'] })).data.fields).toHaveLength(2);
+    await expect(subscribe({ fields: ['Tier:gold'] })).rejects.toThrow('must be one of silver');
+    await db.query('DELETE FROM custom_fields');
+  });
+
   it('tries again with pauses that grow, in the order of the case, and gives up after a day', async () => {
     await subscribe();
     answer = 503;
@@ -555,7 +651,7 @@ describe.each(databases())('deliveries on %s', (name, open) => {
     expect(await count()).toEqual([0, 1]);
     await purge(db, now + 31 * 24 * HOUR);
     expect(await count(), 'who is to hear the end of an open case is known').toEqual([0, 1]);
-    await db.query('UPDATE cases SET status = 2');
+    await db.query('UPDATE cases SET status = 2, resolved_at = $1::timestamptz', [new Date(now)]);
     await purge(db, now + 31 * 24 * HOUR);
     expect(await count()).toEqual([0, 0]);
   });
@@ -666,13 +762,13 @@ describe.each(databases())('deliveries on %s', (name, open) => {
     await subscribe();
     await turn('case.opened');
     const other = await db.transaction(async (sql) => {
-      let locked: Promise<unknown> | undefined;
-      receiver.prependListener('request', () => {
-        locked = sql.query('SELECT 1 FROM subscriptions FOR NO KEY UPDATE');
+      // Answers once the subscription is locked: an answer before that would be noted without a wait.
+      receiver.removeAllListeners('request').on('request', async (request, response) => {
+        request.resume();
+        await sql.query('SELECT 1 FROM subscriptions FOR NO KEY UPDATE');
+        response.writeHead(answer).end();
       });
       const round = dispatcher.round();
-      await expect.poll(() => locked).toBeDefined();
-      await locked;
       const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE%'`;
       await expect.poll(() => db.query(waits)).not.toEqual([]);
       await sql.query('SELECT 1 FROM deliveries FOR UPDATE NOWAIT');

@@ -34,7 +34,10 @@ const LOOK_MS = 1_000;
 const MISSED_CHARACTERS = 1_000;
 /** Attempts kept in the log of one delivery. */
 const LOG_MOST = 40;
-/** Finished deliveries are kept this long; the last to each subscription while its case is open: it says who is to hear the end. */
+/**
+ * Finished deliveries are kept this long; the last to each subscription until as long after the end of its case, as it says
+ * who is to hear the end; and what opened a thread as long as a later one: it says where the thread is.
+ */
 export const KEPT_MS = 30 * 24 * 3600_000;
 /** How often finished deliveries that are old enough are looked for. */
 const PURGE_MS = 60_000;
@@ -285,10 +288,13 @@ export async function purge(sql: Sql, now: number): Promise<void> {
   );
   await sql.query(
     `DELETE FROM deliveries WHERE id IN (
-       SELECT d.id FROM deliveries d LEFT JOIN cases c ON c.site_id = d.site_id AND c.id = d.case_id
+       SELECT d.id FROM deliveries d LEFT JOIN cases c ON c.site_id = d.site_id AND c.id = d.case_id,
+         LATERAL (SELECT EXISTS (SELECT 1 FROM deliveries l WHERE l.case_id = d.case_id
+           AND l.subscription_id = d.subscription_id AND l.position > d.position)) AS later(exists)
        WHERE d.status <> 'queued' AND d.created_at < $1::timestamptz
-         AND (c.id IS NULL OR c.status >= ${CaseStatus.resolved} OR EXISTS (
-           SELECT 1 FROM deliveries l WHERE l.case_id = d.case_id AND l.subscription_id = d.subscription_id AND l.id > d.id))
+         AND (c.id IS NULL OR later.exists
+           OR c.status >= ${CaseStatus.resolved} AND greatest(c.resolved_at, c.closed_at) < $1::timestamptz)
+         AND (d.thread IS NULL OR NOT later.exists)
        LIMIT ${PURGE_MOST})`,
     [new Date(now - KEPT_MS)],
   );

@@ -8,6 +8,7 @@ import { NOTICE_EVENTS_MOST, type NoticeType } from '@rollcall/shared/api/notice
 import type { SubscriptionHours } from '@rollcall/shared/api/subscriptions';
 import { EventStatus } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import { meantBy } from '../../platform/db/custom-fields.ts';
 import type { Database } from '../../platform/db/db.ts';
 import { unix } from '../../platform/db/list.ts';
 import { tryLock } from '../../platform/db/lock.ts';
@@ -37,6 +38,7 @@ interface Subscriber {
   allSites: boolean;
   siteIds: string[];
   tags: string[];
+  fields: string[];
   classes: string[];
   eventKinds: string[];
   hours: SubscriptionHours | null;
@@ -52,7 +54,7 @@ export const fanOut = (db: Database, now: number, publicUrl?: string): Promise<n
     );
     if (entries.length === 0) return 0;
     const subscribers = await sql.query<Subscriber>(
-      `SELECT s.id, s.types, s.severity, s.all_sites AS "allSites", s.site_ids AS "siteIds", s.tags, s.classes,
+      `SELECT s.id, s.types, s.severity, s.all_sites AS "allSites", s.site_ids AS "siteIds", s.tags, s.fields, s.classes,
          s.event_kinds AS "eventKinds", s.hours,
          (SELECT count(*) FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'queued') AS waiting
        FROM subscriptions s WHERE s.enabled AND (s.all_sites OR s.site_ids && $1::uuid[]) ORDER BY s.id
@@ -173,18 +175,24 @@ async function readConcerns(
   caseIds: readonly string[],
   subscribers: readonly Subscriber[],
 ): Promise<Map<string, Concern>> {
+  const chosen = subscribers.map(({ id, fields }) => ({
+    id,
+    has: fields.map(meantBy).flatMap(({ name, values = [] }) => values.map((value) => ({ [name]: value }))),
+  }));
   const rows = await sql.query<Concern & { id: string; caseId: string }>(
     `SELECT s.id, c.id AS "caseId",
-       (s.tags = '{}' AND s.classes = '{}' AND s.event_kinds = '{}')
+       (s.tags = '{}' AND s.fields = '{}' AND s.classes = '{}' AND s.event_kinds = '{}')
        OR EXISTS (SELECT 1 FROM events e LEFT JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id
                     LEFT JOIN interfaces i ON i.site_id = e.site_id AND i.id = e.interface_id
                   WHERE e.case_id = c.id
                     AND (s.tags = '{}' OR lower_all(d.tags || coalesce(i.tags, '{}')) && lower_all(s.tags))
+                    AND (s.fields = '{}' OR d.fields @> ANY(chosen.has) OR i.fields @> ANY(chosen.has))
                     AND (s.classes = '{}' OR d.class = ANY(s.classes))
                     AND (s.event_kinds = '{}' OR e.kind = ANY(s.event_kinds))) AS fits,
        EXISTS (SELECT 1 FROM deliveries d WHERE d.case_id = c.id AND d.subscription_id = s.id) AS told
-     FROM subscriptions s, cases c WHERE s.id = ANY($1::uuid[]) AND c.id = ANY($2::uuid[])`,
-    [subscribers.map(({ id }) => id), caseIds],
+     FROM jsonb_to_recordset($1::jsonb) AS chosen(id uuid, has jsonb[]) JOIN subscriptions s ON s.id = chosen.id, cases c
+     WHERE c.id = ANY($2::uuid[])`,
+    [JSON.stringify(chosen), caseIds],
   );
   return new Map(rows.map(({ id, caseId, ...concern }) => [`${id} ${caseId}`, concern]));
 }

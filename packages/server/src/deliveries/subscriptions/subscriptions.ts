@@ -23,7 +23,7 @@ const SUBSCRIPTIONS_MOST = 100;
 const COLUMNS = `s.id, s.name, s.kind, s.url,
   CASE WHEN s.kind = 'webhook' THEN coalesce(s.format, 'rollcall') END AS format, s.template, s.channel, s.headers, s.addresses,
   s.facility, s.app_name AS "appName", s.authority, s.acknowledge, s.types, s.severity, s.all_sites AS "allSites",
-  s.site_ids AS "siteIds", s.tags, s.classes, s.event_kinds AS "eventKinds", s.hours, s.allow_private AS "allowPrivate", s.enabled, s.disabled_reason AS "disabledReason",
+  s.site_ids AS "siteIds", s.tags, s.fields, s.classes, s.event_kinds AS "eventKinds", s.hours, s.allow_private AS "allowPrivate", s.enabled, s.disabled_reason AS "disabledReason",
   ${unix('s.failing_since')} AS "failingSince", ${unix('s.last_delivered_at')} AS "lastDeliveredAt",
   (SELECT count(*) FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'queued') AS waiting,
   ${unix('s.created_at')} AS "createdAt"`;
@@ -136,7 +136,7 @@ export function subscriptionHandlers({ db, clock, audit, keyring, eventKinds }: 
         async (sql) => {
           // Setting it right lets it begin anew.
           const anew = body.enabled === true || body.url !== undefined;
-          const is = await stored(sql, actor, after);
+          const is = await stored(sql, actor, after, before);
           await requireRoom(sql, params.id, is);
           const given = givenSecrets(body);
           if (given) await setSecrets(sql, params.id, given);

@@ -1,4 +1,5 @@
 /** What a subscription of each kind tells to: what of it is stored, and what is refused. */
+import { ANNOTATED } from '@rollcall/shared/api/annotations';
 import {
   isChannelFormat,
   KEYED_FORMATS,
@@ -10,6 +11,7 @@ import {
 import type { SubscriptionKind } from '@rollcall/shared/model';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { scopeOfRequest } from '../../platform/access/scope.ts';
+import { storedFilters } from '../../platform/db/custom-fields.ts';
 import type { Transaction } from '../../platform/db/db.ts';
 import type { Actor } from '../../platform/http/handler.ts';
 import { closest } from '../../platform/ops/hint.ts';
@@ -46,9 +48,9 @@ const TARGET: Readonly<Record<SubscriptionKind, { name: string; of: (one: Subscr
 /** A subscription after a change, checked like a new one: what belongs to another kind is refused. */
 export function changed(before: Subscription, change: Record<string, unknown>): SubscriptionRequest {
   const { name, kind, types, severity, allSites, siteIds, enabled } = before;
-  const { tags, classes, eventKinds, hours } = before;
+  const { tags, fields, classes, eventKinds, hours } = before;
   const result = subscriptionRequest.safeParse({
-    ...{ kind, name, types, severity, enabled, siteIds, tags, classes, eventKinds, hours },
+    ...{ kind, name, types, severity, enabled, siteIds, tags, fields, classes, eventKinds, hours },
     // Naming sites is to be about these.
     ...(change.siteIds === undefined || change.allSites !== undefined ? { allSites } : {}),
     ...TARGET[kind].of(before),
@@ -158,7 +160,12 @@ export function givenSecrets({
 }
 
 /** What a request sets, as it is stored. */
-export async function stored(sql: Transaction, actor: Actor, draft: SubscriptionRequest) {
+export async function stored(
+  sql: Transaction,
+  actor: Actor,
+  draft: SubscriptionRequest,
+  before?: Subscription,
+) {
   const { name, types, severity, tags, classes, eventKinds, hours, enabled } = draft;
   const { allSites, siteIds } = await scopeOfRequest(sql, actor, draft, 'about');
   return {
@@ -166,6 +173,10 @@ export async function stored(sql: Transaction, actor: Actor, draft: Subscription
     types,
     severity,
     tags: distinct(tags),
+    fields: await storedFilters(sql, ANNOTATED, draft.fields, {
+      member: 'fields',
+      before: before?.fields ?? [],
+    }),
     classes: [...new Set(classes)],
     eventKinds: [...new Set(eventKinds)],
     hours: hours ?? Prisma.DbNull,

@@ -1,4 +1,4 @@
-/** What availability is computed from: events, and the histories of monitoring, connections and maintenance. */
+/** What availability is computed from: events, and the histories of monitoring, connections, backlogs and maintenance. */
 import { maintenanceScope, maintenanceTimes } from '@rollcall/shared/api/maintenance';
 import type { Sql } from '../../platform/db/sql.ts';
 import { Problem } from '../../platform/problem.ts';
@@ -56,20 +56,22 @@ interface Asked {
 }
 
 export async function readFacts(sql: Sql, asked: Asked): Promise<Facts> {
-  const [connected, monitored, outages] = [
+  const [connected, monitored, backlog, outages] = [
     await readConnections(sql, asked),
-    await readMonitoring(sql, asked),
+    await readHistory(sql, 'monitoring_history', asked),
+    await readHistory(sql, 'backlog_history', asked),
     await readOutages(sql, asked),
   ];
-  const devices = asked.deviceIds ?? [...monitored.keys()];
+  const known = [...new Set([...monitored.keys(), ...backlog.keys()])];
+  const devices = asked.deviceIds ?? known;
   const windows = await readMaintenance(sql, asked, devices);
   const ofDevice = (id: string): SpansOfOne => ({
     maintenance: windows.flatMap(({ spans, covers }) => (covers === null || covers.has(id) ? spans : [])),
-    observed: common(connected, union(monitored.get(id) ?? [])),
+    observed: union([...common(connected, union(monitored.get(id) ?? [])), ...(backlog.get(id) ?? [])]),
     down: outages.get(`device ${id}`) ?? [],
   });
   return {
-    devices: [...monitored.keys()],
+    devices: known,
     ofDevice,
     ofInterface: ({ id, deviceId, there }) => {
       const { maintenance, observed, down } = ofDevice(deviceId);
@@ -95,9 +97,13 @@ async function readConnections(sql: Sql, { siteId, period }: Asked): Promise<Spa
   return union(rows.map(spanOf));
 }
 
-async function readMonitoring(sql: Sql, { siteId, deviceIds, period }: Asked): Promise<Map<string, Span[]>> {
+async function readHistory(
+  sql: Sql,
+  table: 'monitoring_history' | 'backlog_history',
+  { siteId, deviceIds, period }: Asked,
+): Promise<Map<string, Span[]>> {
   const rows = await sql.query<{ deviceId: string; since: Date; until: Date | null }>(
-    `SELECT device_id AS "deviceId", since, until FROM monitoring_history
+    `SELECT device_id AS "deviceId", since, until FROM ${table}
      WHERE site_id = $1::uuid AND ${REACHES} AND ($4::uuid[] IS NULL OR device_id = ANY($4::uuid[]))`,
     [siteId, period.from, period.until, deviceIds],
   );

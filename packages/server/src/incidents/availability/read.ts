@@ -118,8 +118,12 @@ const monitoredDevices = (sql: Sql, siteId: string, asked: Asked, period: Period
     from: 'devices d',
     key: ['d.site_id', 'd.id'],
     joins: 'JOIN sites s ON s.id = d.site_id',
-    where: `d.site_id = $1::uuid AND d.id IN (SELECT device_id FROM monitoring_history WHERE site_id = $1::uuid
-      AND since < to_timestamp($3::int8) AND coalesce(until, 'infinity') > to_timestamp($2::int8))`,
+    where: `d.site_id = $1::uuid AND d.id IN (${['monitoring_history', 'backlog_history']
+      .map(
+        (table) => `SELECT device_id FROM ${table} WHERE site_id = $1::uuid
+      AND since < to_timestamp($3::int8) AND coalesce(until, 'infinity') > to_timestamp($2::int8)`,
+      )
+      .join(' UNION ')})`,
     parameters: new Parameters([siteId, period.from, period.until]),
     filters: {},
     query: pageIn(asked),

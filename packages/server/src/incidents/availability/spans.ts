@@ -7,7 +7,7 @@ import { common, type Span, union, without } from '../../platform/time-spans.ts'
 export interface SpansOfOne {
   /** Windows that cover it. */
   maintenance: readonly Span[];
-  /** Monitored, by a collector that was connected. */
+  /** Monitored by a collector that was connected, or that sent later what it measured. */
   observed: readonly Span[];
   /** Events that say it was down. */
   down: readonly Span[];

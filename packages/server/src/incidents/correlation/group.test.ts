@@ -244,7 +244,7 @@ describe('grouping', () => {
       'an outage of the site is not of what one device had before',
       [event('a', { down: true })],
       {
-        cases: [open('y', { deviceIds: new Set(['d1']) })],
+        cases: [open('y', { rootDeviceId: 'd1', deviceIds: new Set(['d1']) })],
         outage: { devices: new Set(['d1', 'd9']), cases: new Map(), roots: new Set() },
       },
       { a: 'n1: new' },
@@ -315,6 +315,60 @@ describe('grouping', () => {
       { core: 'n1: new', a: 'n1: root' },
     ],
     [
+      'down beside one that joined the case a moment before',
+      [event('a', { at: 1_000_000, down: true }), event('b', { at: 1_000_001, deviceId: 'd3', down: true })],
+      {
+        cases: [open('x', { downIds: new Set(['d2']) })],
+        links: new Map([
+          ['d1', new Set(['d2'])],
+          ['d3', new Set(['d1'])],
+        ]),
+      },
+      { a: 'x: link', b: 'x: link' },
+    ],
+    [
+      'down beside one that joined the case with another trouble',
+      [event('a'), event('b', { deviceId: 'd2', down: true })],
+      { cases: [open('x', { rootDeviceId: 'd1' })], links: near('d1', 'd2') },
+      { a: 'x: device', b: 'n1: new' },
+    ],
+    [
+      'down beside one whose trouble just made a case, but which is not down',
+      [event('a', { at: 1 }), event('b', { at: 2, deviceId: 'd2', down: true })],
+      { links: near('d1', 'd2') },
+      { a: 'n1: new', b: 'n2: new' },
+    ],
+    [
+      'the cause of what a case says is down since a moment ago',
+      [event('a', { at: 1_000_000, down: true }), event('core', { at: 1_000_001, deviceId: 'core' })],
+      {
+        cases: [open('x', { rootDeviceId: 'd1', begunAt: 950_000 })],
+        causes: new Map([['d1', 'core']]),
+      },
+      { a: 'x: device', core: 'x: cause' },
+    ],
+    [
+      'the cause of two that each made a case a moment before: the first of them takes the second',
+      [
+        event('a', { at: 1, down: true }),
+        event('b', { at: 2, deviceId: 'd2', down: true }),
+        event('core', { at: 3, deviceId: 'core' }),
+      ],
+      {
+        causes: new Map([
+          ['d1', 'core'],
+          ['d2', 'core'],
+        ]),
+      },
+      { a: 'n1: new', b: 'n1: new', core: 'n1: cause' },
+    ],
+    [
+      'the cause of a device whose case of a moment before does not say that it is down',
+      [event('a', { at: 1 }), event('core', { at: 2, deviceId: 'core' })],
+      { causes: new Map([['d1', 'core']]) },
+      { a: 'n1: new', core: 'n2: new' },
+    ],
+    [
       'linked, at the very end of the window',
       [event('a', { at: 1_200_000, down: true })],
       { cases: [open('x', { downIds: new Set(['d2']) })], links: near('d1', 'd2') },
@@ -345,10 +399,11 @@ describe('grouping', () => {
       { a: 'n1: new', b: 'n2: new' },
     ],
     [
-      'of an outage, not of what its device had before',
+      'an outage of the site is not of what one beside the device had before',
       [event('a', { down: true })],
       {
-        cases: [open('x', { deviceIds: new Set(['d1']) })],
+        cases: [open('x', { downIds: new Set(['d2']) })],
+        links: near('d1', 'd2'),
         outage: { devices: new Set(['d1']), cases: new Map(), roots: new Set() },
       },
       { a: 'n1: new' },

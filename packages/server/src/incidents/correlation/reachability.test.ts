@@ -17,12 +17,20 @@ interface World {
   answering?: string[];
   /** What is down, in the order it went: name → addresses, watched at the first. Routers by name. */
   down: Record<string, string>;
+  /** All of it went at one time. */
+  together?: true;
 }
 
-const found = ({ collectors = ['10.0.1.5/24'], routers, answering: addresses = [], down }: World) => {
-  const lost = Object.entries(down).map(([deviceId, text], since): Lost => {
+const found = ({
+  collectors = ['10.0.1.5/24'],
+  routers,
+  answering: addresses = [],
+  down,
+  together,
+}: World) => {
+  const lost = Object.entries(down).map(([deviceId, text], at): Lost => {
     const own = places(text || (routers[deviceId] ?? ''));
-    return { deviceId, since, address: own[0]?.address ?? null, places: own };
+    return { deviceId, since: together ? 0 : at, address: own[0]?.address ?? null, places: own };
   });
   const known = Object.entries(routers).map(([deviceId, text]): Router => {
     const up = deviceId === deviceId.toUpperCase();
@@ -69,6 +77,20 @@ describe('what dead routers cut off', () => {
       'both are dead: the one that went first is named first',
       { routers: { r1: R1, r2: '10.0.1.2/24 10.0.2.2/24' }, down: { r2: '', r1: '', h: HOST } },
       { h: 'r2 r1 > 10.0.2.0/24' },
+    ],
+    [
+      'both at one time: by name',
+      {
+        routers: { r1: R1, r2: '10.0.1.2/24 10.0.2.2/24' },
+        down: { r2: '', r1: '', h: HOST },
+        together: true,
+      },
+      { h: 'r1 r2 > 10.0.2.0/24' },
+    ],
+    [
+      'a router joins no network whose length nobody knows',
+      { routers: { r1: R1, r2: '10.0.1.2 10.0.3.1' }, down: { r2: '', h: '10.0.7.7' } },
+      {},
     ],
     [
       'a chain: the router nearest to the collector, for the next one too',

@@ -75,8 +75,7 @@ export function reachOf(lost: readonly Lost[], { collectors, routers, answering 
   const distance = new Map<string, number>();
   const reach = (starts: readonly string[], from: number) => {
     const queue = starts.map((network) => ({ network, hops: from }));
-    for (let i = 0; i < queue.length; i++) {
-      const { network, hops } = queue[i] as (typeof queue)[number];
+    for (const { network, hops } of queue) {
       if (distance.has(network)) continue;
       distance.set(network, hops);
       for (const id of joints.get(network) ?? [])
@@ -109,14 +108,12 @@ export function reachOf(lost: readonly Lost[], { collectors, routers, answering 
     Math.min(...[...(legs.get(id) ?? [])].map((network) => distance.get(network) ?? Infinity));
   const touches = (id: string) => [...(legs.get(id) ?? [])].some((network) => distance.has(network));
   const gates = entrances(joints, legs, distance, touches);
-  const nearestFirst = (ids: readonly string[]) => {
-    const rank = new Map(ids.map((id) => [id, { hops: hops(id), since: dead.get(id)?.since ?? 0 }]));
-    return [...ids].sort((a, b) => {
-      const [x, y] = [rank.get(a), rank.get(b)];
-      if (!x || !y) return 0;
-      return x.hops === y.hops ? x.since - y.since || (a < b ? -1 : 1) : x.hops - y.hops;
-    });
-  };
+  const nearestFirst = (ids: readonly string[]) =>
+    ids
+      .map((id) => ({ id, hops: hops(id), since: dead.get(id)?.since ?? 0 }))
+      // Distances may both be infinite: their difference is no number then.
+      .sort((a, b) => (a.hops === b.hops ? a.since - b.since || (a.id < b.id ? -1 : 1) : a.hops - b.hops))
+      .map(({ id }) => id);
   const sorted = new Map([...new Set(gates.values())].map((ids) => [ids, nearestFirst([...ids])]));
 
   const cutOff = new Map<string, CutOff>();
@@ -159,8 +156,8 @@ function entrances(
     const own = new Set<string>();
     gates.set(start, own);
     const part = [start];
-    for (let i = 0; i < part.length; i++) {
-      for (const id of joints.get(part[i] as string) ?? []) {
+    for (const network of part) {
+      for (const id of joints.get(network) ?? []) {
         if (touches(id)) {
           own.add(id);
           continue;

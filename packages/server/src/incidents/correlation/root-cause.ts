@@ -104,8 +104,7 @@ function linkOwners(
 function spread(starts: readonly string[], next: (id: string) => string[]): Map<string, string> {
   const owner = new Map(starts.map((id) => [id, id]));
   const queue = [...starts];
-  for (let i = 0; i < queue.length; i++) {
-    const id = queue[i] as string;
+  for (const id of queue) {
     for (const other of next(id)) {
       if (owner.has(other)) continue;
       owner.set(other, owner.get(id) as string);

@@ -1,7 +1,7 @@
 /** Which events maintenance covers right now, and until when. */
 import { type MaintenanceScope, maintenanceScope, maintenanceTimes } from '@rollcall/shared/api/maintenance';
 import { canonicalBlock } from '@rollcall/shared/ip';
-import { foundIn, tagged } from '../../platform/db/annotated.ts';
+import { foundIn, tagged, withFields } from '../../platform/db/annotated.ts';
 import { Parameters, searchable } from '../../platform/db/list.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { activeAt } from './recurrence.ts';
@@ -55,7 +55,7 @@ export async function maintained<E extends Covered & { eventId: string }>(
 export async function devicesOf(
   sql: Sql,
   siteId: string,
-  { deviceIds, class: classes, tag, search, Address }: MaintenanceScope,
+  { deviceIds, class: classes, tag, field, search, Address }: MaintenanceScope,
   among: readonly string[],
 ): Promise<Set<string>> {
   const p = new Parameters();
@@ -63,6 +63,7 @@ export async function devicesOf(
   if (deviceIds) where.push(`d.id = ANY(${p.add(deviceIds)}::uuid[])`);
   if (classes) where.push(`d.class = ANY(${p.add(classes)}::text[])`);
   if (tag) where.push(`(${tagged(p, 'd', tag)})`);
+  if (field) where.push(`(${withFields(p, 'd', field)})`);
   if (search) where.push(foundIn(p, 'd', searchable(search)));
   const block = Address === undefined ? null : canonicalBlock(Address);
   if (block)

@@ -10,6 +10,7 @@ import type { Clock } from '@rollcall/shared/clock';
 import { canonicalBlock } from '@rollcall/shared/ip';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma } from '../../generated/prisma/client.ts';
+import { storedFilters } from '../../platform/db/custom-fields.ts';
 import type { Database, Transaction } from '../../platform/db/db.ts';
 import { orderBy, type Page, Parameters, readPage, scopeOf, unix } from '../../platform/db/list.ts';
 import { announce } from '../../platform/db/notify.ts';
@@ -68,6 +69,17 @@ function overAt({ timezone, times, scope }: Plan, now: number): Date | null {
   }
   nextRun(times.cron, timezone, now);
   return times.until === null ? null : new Date((times.until + times.minutes * 60) * 1000);
+}
+
+/** In the transaction that stores it. @throws Problem where no device can have what it names. */
+async function storedScope(
+  sql: Transaction,
+  { field, ...scope }: MaintenanceScope,
+  before: MaintenanceScope = {},
+): Promise<MaintenanceScope> {
+  if (!field) return scope;
+  const names = { member: 'scope.field', before: before.field ?? [] };
+  return { ...scope, field: await storedFilters(sql, ['device'], field, names) };
 }
 
 type Wanted = Pick<MaintenanceWindow, 'name' | 'note' | 'scope' | 'timezone' | 'times' | 'enabled'>;
@@ -150,7 +162,8 @@ export function maintenanceHandlers({ db, clock, audit }: MaintenanceDeps): Hand
         if ((await sql.prisma.maintenanceWindow.count({ where: { siteId } })) >= WINDOWS_MOST)
           throw new Problem('conflict', `the site has ${WINDOWS_MOST} maintenance windows; delete some`);
         const by = { createdBy: actor.name, createdById: actor.userId, createdAt: new Date(clock.now()) };
-        await sql.prisma.maintenanceWindow.create({ data: { ...stored(body, over), siteId, id, ...by } });
+        const wanted = { ...body, scope: await storedScope(sql, body.scope) };
+        await sql.prisma.maintenanceWindow.create({ data: { ...stored(wanted, over), siteId, id, ...by } });
         return read(sql, actor, id);
       });
       return { data, headers: { Location: `/api/maintenance/${id}` } };
@@ -167,7 +180,8 @@ export function maintenanceHandlers({ db, clock, audit }: MaintenanceDeps): Hand
         'maintenance.update',
         async (sql) => {
           const where = { id: params.id };
-          await sql.prisma.maintenanceWindow.updateMany({ where, data: stored(after, over) });
+          const wanted = { ...after, scope: await storedScope(sql, after.scope, before.scope) };
+          await sql.prisma.maintenanceWindow.updateMany({ where, data: stored(wanted, over) });
           return read(sql, actor, params.id);
         },
       );

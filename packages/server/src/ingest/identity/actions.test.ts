@@ -77,6 +77,9 @@ describe.each(databases())('a person on identity, on %s', (_name, open) => {
     await chunk(first, 1, 'first');
     for (const hour of [1, 2]) await chunk(second, hour, 'second');
     await actions(site).merge(by, first, second);
+    const merged = () =>
+      db.query('SELECT id, into_id AS into FROM merged_devices WHERE site_id = $1::uuid', [site.siteId]);
+    expect(await merged()).toEqual([{ id: second, into: first }]);
     const kept = await db.query(
       `SELECT device_id AS id, data ->> 'sent' AS word FROM samples WHERE site_id = $1::uuid
        UNION ALL SELECT device_id, convert_from(data, 'UTF8') FROM sample_chunks WHERE site_id = $1::uuid ORDER BY word`,
@@ -95,6 +98,9 @@ describe.each(databases())('a person on identity, on %s', (_name, open) => {
     expect(await idAt(site, '10.0.0.2')).toBe(first);
 
     expect(await actions(site).split(by, first, ['10.0.0.2'])).toEqual([second]);
+    expect(await db.query('SELECT 1 FROM merged_devices WHERE site_id = $1::uuid', [site.siteId])).toEqual(
+      [],
+    );
     await scan();
     await scan();
     expect((await site.devices()).map(({ id, ip }) => [id, ip])).toEqual([

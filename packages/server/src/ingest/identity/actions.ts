@@ -91,6 +91,10 @@ export function identityActions({ db, clock, recordChanges }: IdentityDeps) {
           name: wanted[0] ?? otherId,
         };
         await writeDeviceRows(sql, [row]);
+        await sql.query('DELETE FROM merged_devices WHERE site_id = $1::uuid AND id = $2::uuid', [
+          siteId,
+          otherId,
+        ]);
         await moveAddresses(sql, siteId, deviceId, otherId, wanted);
         await moveEvidence(sql, siteId, deviceId, otherId, merge?.keys ?? []);
         const keys = wanted.map((value) => ({ kind: 'address' as const, value }));

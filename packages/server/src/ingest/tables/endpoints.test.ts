@@ -72,6 +72,95 @@ describe.each(databases())('intervals of addresses on %s', (_name, open) => {
     ]);
   });
 
+  it('keeps the name of an address as it was told last, through readings that do not tell it', async () => {
+    const site = await openSite(db);
+    const tell = (name: string | undefined, hours: number, mac = A) =>
+      walk(
+        site,
+        [{ ifIndex: 9, address: '10.0.0.7', mac, ...(name === undefined ? {} : { name }) }],
+        hours,
+        'arp',
+      );
+    const names = async () => {
+      const rows = await db.query<{ name: string | null }>(
+        'SELECT name FROM endpoints WHERE site_id = $1::uuid ORDER BY since, mac',
+        [site.siteId],
+      );
+      return rows.map(({ name }) => name);
+    };
+    const told: [string | undefined, string | null][] = [
+      [undefined, null],
+      ['printer-7.example.net', 'printer-7.example.net'],
+      [undefined, 'printer-7.example.net'],
+      ['laptop.example.net', 'laptop.example.net'],
+      ['', null],
+      ['laptop.example.net', 'laptop.example.net'],
+    ];
+    for (const [n, [name, kept]] of told.entries()) {
+      await tell(name, n);
+      expect(await names(), `${n}`).toEqual([kept]);
+      expect(await intervals(site)).toEqual([[A, 9, '10.0.0.7', 0, null]]);
+    }
+    await tell(undefined, 6, B);
+    expect(await names(), 'another station has no name of the one before').toEqual([
+      'laptop.example.net',
+      null,
+    ]);
+    await tell(undefined, 6.5);
+    expect(await names(), 'back within the hour').toEqual(['laptop.example.net', null]);
+    await tell('desk.example.net', 6.6);
+    expect(await names()).toEqual(['desk.example.net', null]);
+    const [{ resumed } = {}] = await db.query(
+      'SELECT resumed_at IS NOT NULL AS resumed FROM endpoints WHERE site_id = $1::uuid AND mac = $2',
+      [site.siteId, A],
+    );
+    expect(resumed, 'a new name says nothing of how long it is there').toBe(true);
+    await tell(undefined, 7, B);
+    await tell(undefined, 14);
+    expect(await names(), 'who comes back after hours is named anew').toEqual([
+      'desk.example.net',
+      null,
+      null,
+    ]);
+  });
+
+  it('takes a table that a scan read without names as the one that was told with them', async () => {
+    const site = await openSite(db);
+    const rows = [7, 8].map((n) => ({ ifIndex: 9, address: `10.0.0.${n}`, mac: `02:00:00:00:00:0${n}` }));
+    const named = rows.map((row, n) => ({ ...row, name: n === 0 ? 'printer.example.net' : '' }));
+    const stored = async () => {
+      const facts = await db.query<{ version: string; data: { name?: string }[] }>(
+        `SELECT xmin::text AS version, data FROM device_facts WHERE site_id = $1::uuid AND "group" = 'arp'`,
+        [site.siteId],
+      );
+      return { version: facts[0]?.version, names: facts[0]?.data.map(({ name }) => name) };
+    };
+    await walk(site, named, 0, 'arp');
+    const before = await stored();
+    expect(before.names).toEqual(['printer.example.net', '']);
+    await walk(site, rows, 1, 'arp');
+    expect(await stored()).toEqual(before);
+    // Kept with the others when one of them differs; another station has no name of the one before.
+    const moved = { ...rows[1], mac: A };
+    await walk(site, [moved, rows[0]], 2, 'arp');
+    expect((await stored()).names).toEqual([undefined, 'printer.example.net']);
+    await walk(site, [moved, { ...rows[0], name: 'desk.example.net' }], 3, 'arp');
+    expect((await stored()).names).toEqual([undefined, 'desk.example.net']);
+  });
+
+  it.each(['Printer.example.net', 'printer.', "x'; --", 'a'.repeat(254), 'printer\nx'])(
+    'attack: %s is no name; its table is a dead letter',
+    async (name) => {
+      const site = await openSite(db);
+      await walk(site, [{ ifIndex: 9, address: '10.0.0.7', mac: A, name }], 0, 'arp');
+      expect(await intervals(site)).toEqual([]);
+      const letters = await db.query('SELECT reason FROM dead_letters WHERE site_id = $1::uuid', [
+        site.siteId,
+      ]);
+      expect(letters).toEqual([{ reason: expect.stringContaining('rows.0.name') }]);
+    },
+  );
+
   it('attack: rows that no column takes cost no other row its place', async () => {
     const site = await openSite(db);
     await walk(

@@ -13,23 +13,24 @@ const PER_DEVICE = 50_000;
 const AWAY = "interval '1 hour'";
 
 /**
- * What the stored tables of the devices say; group addresses are nobody's. VLAN 0: not told. Address empty: no ARP. What a
- * device tells is cast to nothing that it may not fit: one such row would cost its whole site the batch.
+ * What the stored tables of the devices say; group addresses are nobody's. VLAN 0: not told. Address empty: no ARP, and the name is
+ * the one that the station told by DHCP. Name empty: the address has none; null: not told. What a device tells is cast to nothing
+ * that it may not fit: one such row would cost its whole site the batch.
  */
 const TOLD = `
   SELECT * FROM (
     SELECT f.device_id, r.mac, r."ifIndex" AS if_index,
       CASE WHEN r.vlan BETWEEN 1 AND 4095 THEN r.vlan::int ELSE 0 END AS vlan,
-      coalesce(r.address, '') AS address, max(f.seen_at) AS at,
+      coalesce(r.address, '') AS address, coalesce(max(r.name), max(r.hostname)) AS name, max(f.seen_at) AS at,
       row_number() OVER (PARTITION BY f.device_id ORDER BY r.mac, r."ifIndex") AS place
-    FROM device_facts f, jsonb_to_recordset(f.data) AS r(mac text, "ifIndex" bigint, vlan numeric, address text)
+    FROM device_facts f, jsonb_to_recordset(f.data) AS r(mac text, "ifIndex" bigint, vlan numeric, address text, name text, hostname text)
     WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[])
       AND (f."group" IN ('fdb', 'arp') OR starts_with(f."group", 'fdb/') OR starts_with(f."group", 'arp/'))
       AND r."ifIndex" IS NOT NULL AND coalesce(r.address, '::') ~ '^[0-9a-f.:]+$' AND substr(r.mac, 2, 1) = ANY('{0,2,4,6,8,a,c,e}')
     GROUP BY 1, 2, 3, 4, 5) every_row
   WHERE place <= ${PER_DEVICE}`;
 
-/** Ends what the tables no longer have, and begins what is new in them. Runs after the facts are written. */
+/** Ends what the tables no longer have, begins what is new in them, and takes over what names differ. Runs after the facts are written. */
 export async function keepEndpoints(sql: Sql, { siteId, devices }: World): Promise<void> {
   const ids = [...devices.values()].filter(({ dirty }) => [...dirty].some(isLearnt)).map(({ row }) => row.id);
   if (ids.length === 0) return;
@@ -50,18 +51,20 @@ export async function keepEndpoints(sql: Sql, { siteId, devices }: World): Promi
   await sql.query(
     `WITH told AS MATERIALIZED (${TOLD}), before AS MATERIALIZED (
        SELECT DISTINCT ON (e.mac, e.device_id, e.if_index, e.vlan, e.address) e.mac, e.device_id, e.if_index, e.vlan,
-         e.address, e.since, e.until
+         e.address, e.since, e.until, e.resumed_at, e.name
        FROM endpoints e WHERE e.site_id = $1::uuid AND e.device_id = ANY($2::uuid[])
        ORDER BY e.mac, e.device_id, e.if_index, e.vlan, e.address, e.since DESC)
-     INSERT INTO endpoints (site_id, mac, device_id, if_index, vlan, address, since, resumed_at)
+     INSERT INTO endpoints (site_id, mac, device_id, if_index, vlan, address, since, resumed_at, name)
      SELECT $1::uuid, t.mac, t.device_id, t.if_index, t.vlan, t.address,
        CASE WHEN b.until IS NULL OR b.until > t.at - ${AWAY} THEN coalesce(b.since, t.at) ELSE t.at END,
-       CASE WHEN b.until > t.at - ${AWAY} THEN t.at END
+       CASE WHEN b.until IS NULL THEN b.resumed_at WHEN b.until > t.at - ${AWAY} THEN t.at END,
+       CASE WHEN t.name IS NOT NULL THEN nullif(t.name, '') WHEN b.until IS NULL OR b.until > t.at - ${AWAY} THEN b.name END
      FROM told t LEFT JOIN before b ON b.device_id = t.device_id AND b.mac = t.mac AND b.if_index = t.if_index
        AND b.vlan = t.vlan AND b.address = t.address
-     WHERE b.since IS NULL OR b.until IS NOT NULL
+     WHERE b.since IS NULL OR b.until IS NOT NULL OR t.name IS NOT NULL AND nullif(t.name, '') IS DISTINCT FROM b.name
      ORDER BY t.mac, t.device_id, t.if_index, t.vlan, t.address
-     ON CONFLICT (site_id, mac, device_id, if_index, vlan, address, since) DO UPDATE SET until = NULL, resumed_at = EXCLUDED.resumed_at`,
+     ON CONFLICT (site_id, mac, device_id, if_index, vlan, address, since) DO UPDATE
+     SET until = NULL, resumed_at = EXCLUDED.resumed_at, name = EXCLUDED.name`,
     params,
   );
 }

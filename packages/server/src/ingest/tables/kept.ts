@@ -1,5 +1,5 @@
 /** Tables that are kept as facts, each part one row: ARP, forwarding table, VLANs, VRFs. */
-import type { VlanRow } from '@rollcall/shared/observation';
+import type { ArpRow, VlanRow } from '@rollcall/shared/observation';
 import type { Vlan } from '../../changes.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { hashOf } from '../observe.ts';
@@ -8,6 +8,16 @@ import type { Timed, Writes } from './rows.ts';
 
 /** Rows of one part. */
 const ROWS = 5000;
+
+/** Rows of one text are one: however the database orders their members, and whatever names an address or a station goes by. */
+const keyOf =
+  (table: string) =>
+  (row: unknown): string =>
+    JSON.stringify(
+      Object.entries(row as object)
+        .filter(([member]) => member !== 'hostname' && (table !== 'arp' || member !== 'name'))
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    );
 
 /** @returns whether it differs from the last one. */
 export async function keepPart(
@@ -22,13 +32,16 @@ export async function keepPart(
   const brokeOff = o.last && o.complete !== true;
   const differs = device.facts.has(group) && device.facts.get(group)?.hash !== hashOf(o.rows);
   const before =
-    brokeOff || (o.table === 'vlans' && differs) ? await storedRows(sql, device, group) : undefined;
-  let rows: unknown[] = o.rows;
+    brokeOff || (differs && (o.table === 'vlans' || o.table === 'arp'))
+      ? await storedRows(sql, device, group)
+      : undefined;
+  let rows: unknown[] = o.table === 'arp' ? withNames(o.rows, (before ?? []) as ArpRow[]) : o.rows;
   if (brokeOff) {
     // What this part does not name may still be there.
     if (o.rows.length === 0 && !before) return false;
-    const known = new Set(o.rows.map((row) => JSON.stringify(row)));
-    rows = [...o.rows, ...(before ?? []).filter((row) => !known.has(JSON.stringify(row)))].slice(0, ROWS);
+    const key = keyOf(o.table);
+    const known = new Set(rows.map(key));
+    rows = [...rows, ...(before ?? []).filter((row) => !known.has(key(row)))].slice(0, ROWS);
   }
   const changed = putFacts(device, group, rows, hashOf(rows), at, o.last ? o.complete === true : true);
   if (o.deviceId && !device.dirty.has(group)) writes.seenFacts.push({ deviceId: device.row.id, group, at });
@@ -43,6 +56,16 @@ export async function keepPart(
     writes.lostFacts.push({ deviceId: device.row.id, group: other });
   }
   return changed;
+}
+
+/** A reading that asked for no names, or knew them not yet, says nothing of them: the table has those that were told last. */
+function withNames(rows: readonly ArpRow[], before: readonly ArpRow[]): ArpRow[] {
+  const key = keyOf('arp');
+  const names = new Map(before.map((row) => [key(row), row.name]));
+  return rows.map((row) => {
+    const name = row.name ?? names.get(key(row));
+    return name === undefined ? row : { ...row, name };
+  });
 }
 
 async function storedRows(sql: Sql, { row }: Tracked, group: string): Promise<unknown[] | undefined> {

@@ -93,6 +93,7 @@ export async function absorbInto(
   for (const pair of pairs) {
     await keepWords(sql, siteId, pair);
     await moveMeasurements(sql, siteId, pair);
+    await rememberMerge(sql, siteId, pair);
   }
   await sql.query(
     `DELETE FROM devices d USING ${PAIRS} WHERE d.site_id = $1::uuid AND d.id = p."from"`,
@@ -156,6 +157,25 @@ async function moveMeasurements(
   // A sensor that the receiver has as well is its own; the health of both follows with the next reading.
   await move('sensors', '', 'key');
   await move('monitoring_history', '', 'since');
+  await move('backlog_history', '', 'since');
+}
+
+/** What was merged into the record before is the receiver's now, too. */
+async function rememberMerge(
+  sql: Sql,
+  siteId: string,
+  { from, into }: { from: string; into: string },
+): Promise<void> {
+  const params = [siteId, from, into];
+  await sql.query(
+    'UPDATE merged_devices SET into_id = $3::uuid WHERE site_id = $1::uuid AND into_id = $2::uuid',
+    params,
+  );
+  await sql.query(
+    `INSERT INTO merged_devices (site_id, id, into_id) VALUES ($1::uuid, $2::uuid, $3::uuid)
+     ON CONFLICT (id, site_id) DO UPDATE SET into_id = excluded.into_id, at = excluded.at`,
+    params,
+  );
 }
 
 async function leaveAddresses(sql: Sql, world: World): Promise<void> {

@@ -299,6 +299,22 @@ describe.each(databases())('tables of a walk on %s', (_name, open) => {
     expect(await facts()).toMatchObject([{ group: 'fdb', data: [entry(4)] }]);
   });
 
+  it('keeps one row of an address in a table that is never read to its end, with the name told last', async () => {
+    const site = await openSite(db);
+    const [first, second] = ['00:00:00:00:01:01', '00:00:00:00:01:02'].map((mac, n) => ({
+      ...{ ifIndex: 1, address: `10.0.0.${n + 7}`, mac },
+    }));
+    const tell = (rows: unknown[]) => walked(site, rows, { complete: false }, 'arp');
+    await tell([{ ...first, name: 'printer.example.net' }, second]);
+    await tell([{ ...first, name: 'laptop.example.net' }]);
+    await tell([{ ...first, name: 'laptop.example.net' }]);
+    const facts = await db.query(
+      `SELECT data FROM device_facts WHERE site_id = $1::uuid AND "group" = 'arp'`,
+      [site.siteId],
+    );
+    expect(facts).toEqual([{ data: [{ ...first, name: 'laptop.example.net' }, second] }]);
+  });
+
   it('blanks nothing when a walk reads less than the one before', async () => {
     const site = await openSite(db);
     const full = asked({ ...box, engineId: '800000090300001b54000001' }, '10.0.0.1', {

@@ -1,4 +1,5 @@
 /** The own thresholds of devices and interfaces: read with where each comes from, set and cleared. */
+import type { Annotations } from '@rollcall/shared/api/annotations';
 import type { Threshold } from '@rollcall/shared/api/sites';
 import type { ThresholdState } from '@rollcall/shared/api/thresholds';
 import type { Clock } from '@rollcall/shared/clock';
@@ -26,10 +27,12 @@ interface Found {
   deviceName: string;
   class: string;
   deviceTags: string[];
+  deviceFields: Annotations['fields'];
   ofDevice: unknown;
   interfaceId: string | null;
   ifName: string | null;
   interfaceTags: string[] | null;
+  interfaceFields: Annotations['fields'] | null;
   ofInterface: unknown;
 }
 
@@ -84,7 +87,7 @@ export function limitHandlers({
 }
 
 async function stateOf(sql: Sql, found: Found, now: number): Promise<ThresholdState> {
-  const { deviceId, deviceTags, interfaceId, interfaceTags, ofDevice, ofInterface } = found;
+  const { deviceId, interfaceId, ofDevice, ofInterface } = found;
   const isInterface = interfaceId !== null;
   const unusualAt = await readBaselines(sql, found.siteId, { devices: [deviceId], ends: [now] });
   return {
@@ -94,8 +97,10 @@ async function stateOf(sql: Sql, found: Found, now: number): Promise<ThresholdSt
     applied: resolve(
       saidOf(
         settingsOf(found.settings),
-        { class: found.class, tags: deviceTags, thresholds: ofDevice },
-        isInterface ? { tags: interfaceTags ?? [], thresholds: ofInterface } : undefined,
+        { class: found.class, tags: found.deviceTags, fields: found.deviceFields, thresholds: ofDevice },
+        isInterface
+          ? { tags: found.interfaceTags ?? [], fields: found.interfaceFields ?? {}, thresholds: ofInterface }
+          : undefined,
         unusualAt(deviceId, now),
       ),
     ),
@@ -113,9 +118,9 @@ async function find(
   const p = new Parameters();
   const isDevice = kind === 'device';
   const [found] = await sql.query<Found & Record<string, unknown>>(
-    `SELECT d.site_id AS "siteId", s.settings, d.id AS "deviceId", d.name AS "deviceName", d.class, d.tags AS "deviceTags",
+    `SELECT d.site_id AS "siteId", s.settings, d.id AS "deviceId", d.name AS "deviceName", d.class, d.tags AS "deviceTags", d.fields AS "deviceFields",
        d.thresholds AS "ofDevice", ${isDevice ? 'NULL' : 'i.id'} AS "interfaceId",
-       ${isDevice ? 'NULL' : 'i.tags'} AS "interfaceTags",
+       ${isDevice ? 'NULL' : 'i.tags'} AS "interfaceTags", ${isDevice ? 'NULL' : 'i.fields'} AS "interfaceFields",
        ${isDevice ? 'NULL' : 'i.name'} AS "ifName", ${isDevice ? 'NULL' : 'i.thresholds'} AS "ofInterface"
      FROM devices d JOIN sites s ON s.id = d.site_id
        ${isDevice ? '' : 'JOIN interfaces i ON i.site_id = d.site_id AND i.device_id = d.id'}

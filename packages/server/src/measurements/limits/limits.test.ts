@@ -135,6 +135,23 @@ describe.each(databases())('thresholds of devices and interfaces, on %s', (_name
     });
     expect(shown(await ask('interfaces.thresholds', on(port)))[0]).toBe('utilisation 30 interfaceTag');
     await db.query(`UPDATE interfaces SET tags = '{}' WHERE id = $1::uuid`, [port]);
+    await db.query(`UPDATE devices SET tags = '{}' WHERE id = $1::uuid`, [deviceId]);
+    expect(await told()).toEqual(['loss 10']);
+    await settle({
+      classThresholds: { switch: { loss: 90 } },
+      fieldThresholds: [
+        { field: 'Tier:1', thresholds: { loss: 6 } },
+        { field: 'Metered:true', thresholds: { utilisation: 25 } },
+      ],
+    });
+    expect(await told()).toEqual([]);
+    await db.query(`UPDATE devices SET fields = '{"Tier": 1}' WHERE id = $1::uuid`, [deviceId]);
+    await db.query(`UPDATE interfaces SET fields = '{"Metered": true}' WHERE id = $1::uuid`, [port]);
+    expect((await told()).sort()).toEqual(['loss 6', 'utilisation 25']);
+    const loss = (await ask('devices.thresholds', on(deviceId))).data.applied[3];
+    expect(loss).toMatchObject({ of: 'loss', from: 'field', field: 'Tier:1', value: 6 });
+    expect(shown(await ask('interfaces.thresholds', on(port)))[0]).toBe('utilisation 25 interfaceField');
+    await db.query(`UPDATE interfaces SET fields = '{}' WHERE id = $1::uuid`, [port]);
     await ask('devices.setThresholds', on(deviceId, { loss: 0, utilisation: 40 }));
     expect(await told()).toEqual(['utilisation 40']);
     await ask('interfaces.setThresholds', on(port, { utilisation: 45 }));

@@ -41,6 +41,28 @@ describe('who is nearest says the threshold', () => {
       ['utilisation 80 device', 'errors 6 interfaceTag'],
     ],
     [
+      'a tag before a custom field before the class, the first of several that says it',
+      {
+        class: { loss: 40, errors: 3, utilisation: 60 },
+        field: [
+          { field: 'Line:satellite', thresholds: { loss: 5, errors: 4 } },
+          { field: 'Hall:2', thresholds: { loss: 60, errors: 5 } },
+        ],
+        tag: [{ tag: 'core', thresholds: { errors: 9 } }],
+      },
+      ['utilisation 60 class', 'errors 9 tag', 'loss 5 field'],
+    ],
+    [
+      'a tag of the interface before a custom field of it, that before the device',
+      {
+        device: { utilisation: 80, errors: 2 },
+        interfaceField: [{ field: 'Circuit:A', thresholds: { utilisation: 40, errors: 3 } }],
+        interfaceTag: [{ tag: 'uplink', thresholds: { errors: 6 } }],
+        interface: {},
+      },
+      ['utilisation 40 interfaceField', 'errors 6 interfaceTag'],
+    ],
+    [
       'the interface before its tags',
       { interfaceTag: [{ tag: 'uplink', thresholds: { errors: 6 } }], interface: { errors: 7 } },
       ['utilisation 95 default', 'errors 7 interface'],
@@ -77,7 +99,7 @@ it('tells all that say something, in their order', () => {
 it('what is stored is read with care: what this release does not know says nothing', () => {
   const settings = { thresholds: { errors: 2 }, classThresholds: { switch: { loss: 40 } } };
   const of = (thresholds: unknown, kind = 'switch') =>
-    limitsOf(saidOf(settings, { class: kind, tags: [], thresholds }));
+    limitsOf(saidOf(settings, { class: kind, tags: [], fields: {}, thresholds }));
   expect(of(null)).toEqual({ utilisation: 95, errors: 2, loss: 40, latency: 1000, noTraffic: 1 });
   expect(of(null, 'router')).toEqual({ utilisation: 95, errors: 2, loss: 20, latency: 1000, noTraffic: 1 });
   expect(of({ loss: 60 })).toEqual({ utilisation: 95, errors: 2, loss: 60, latency: 1000, noTraffic: 1 });
@@ -86,8 +108,8 @@ it('what is stored is read with care: what this release does not know says nothi
     limitsOf(
       saidOf(
         settings,
-        { class: 'switch', tags: [], thresholds: { utilisation: 50 } },
-        { tags: [], thresholds: null },
+        { class: 'switch', tags: [], fields: {}, thresholds: { utilisation: 50 } },
+        { tags: [], fields: {}, thresholds: null },
       ),
     ),
   ).toEqual({ utilisation: 50, errors: 2, loss: 20, latency: 1000, noTraffic: 1 });

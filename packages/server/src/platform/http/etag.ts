@@ -8,15 +8,15 @@ import { Problem } from '../problem.ts';
 export const etagOf = (data: unknown): string =>
   `"${createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 22)}"`;
 
-/** Whether a list of validators (If-Match, If-None-Match: RFC 9110 section 13.1) names this state. */
-export const matches = (header: string, data: unknown): boolean =>
-  header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etagOf(data));
+/** Whether a list of validators (If-Match, If-None-Match: RFC 9110 section 13.1) names this one. */
+export const matches = (header: string, etag: string): boolean =>
+  header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 
 /**
  * Refuses a write that was decided on an older state: call it inside the transaction, with the row locked.
  * Without the header anything goes.
  */
 export function requireMatch(ifMatch: string | undefined, data: unknown): void {
-  if (ifMatch !== undefined && !matches(ifMatch, data))
+  if (ifMatch !== undefined && !matches(ifMatch, etagOf(data)))
     throw new Problem('conflict', 'it was changed in the meantime; read it again');
 }

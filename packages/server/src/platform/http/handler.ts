@@ -41,7 +41,7 @@ type Reply = { status?: number; headers?: Record<string, string | string[]> };
 /** What a handler gives back; the mount puts it in the envelope. */
 export type Answer<O extends Operation> = O['envelope'] extends 'list'
   ? { data: Data<O>[]; totalCount: number } & Extra<O> & Reply
-  : O['envelope'] extends 'item'
+  : O['envelope'] extends 'item' | 'none'
     ? { data: Data<O> } & Extra<O> & Reply
     : /** `raw`: the handler writes the response itself. */ {
         raw: (response: import('express').Response) => void | Promise<void>;

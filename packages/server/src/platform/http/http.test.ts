@@ -55,6 +55,26 @@ const table = {
     extra: z.strictObject({ of: z.string() }),
     envelope: 'list',
   },
+  'things.targets': {
+    method: 'GET',
+    path: '/api/things/targets',
+    tag: 'Things',
+    summary: 'Data without an envelope',
+    access: 'viewer',
+    data: z.array(z.string()),
+    envelope: 'none',
+  },
+  'things.text': {
+    method: 'GET',
+    path: '/api/things/text',
+    tag: 'Things',
+    summary: 'A text',
+    access: 'viewer',
+    query: z.strictObject({ ...paging }),
+    data: z.string(),
+    envelope: 'none',
+    produces: 'text/plain',
+  },
   'things.create': {
     method: 'POST',
     path: '/api/things',
@@ -126,6 +146,8 @@ const failures: Record<string, () => unknown> = {
 const addresses: string[] = [];
 const handlers = {
   'things.list': async (call: { query: unknown }) => ({ data: [{ query: call.query }], totalCount: 1 }),
+  'things.targets': async () => ({ data: ['a', 'b'] }),
+  'things.text': async ({ query }: { query: { page: number } }) => ({ data: `page ${query.page}` }),
   'things.lines': async () => ({
     data: [{ parts: [1, 2] }, { parts: [3] }],
     extra: { of: 'a' },
@@ -307,21 +329,32 @@ describe('the mount', () => {
     expect(status).toBe(403);
   });
 
-  it.each(['/api/things/019aa3c4-5b00-7000-8000-00000000000a', '/api/things', '/api/things?page=2'])(
-    'answers 304 where the caller has what would be answered: %s',
-    async (path) => {
-      const etag = String((await ask('GET', path, { headers: as(viewer) })).headers.etag);
-      const again = (known: string) =>
-        ask('GET', path, { headers: { ...as(viewer), 'if-none-match': known } });
-      for (const known of [etag, `"other", ${etag}`, `W/${etag}`, '*'])
-        expect(await again(known)).toMatchObject({ status: 304, body: '', headers: { etag } });
-      expect(await again('"other"')).toMatchObject({ status: 200, json: { success: true } });
-      const other = await ask('GET', '/api/things?page=3', {
-        headers: { ...as(viewer), 'if-none-match': etag },
-      });
-      expect(other.status).toBe(200);
-    },
-  );
+  it('answers data itself where an operation has no envelope', async () => {
+    const get = (path: string) => ask('GET', path, { headers: as(viewer) });
+    expect(await get('/api/things/targets')).toMatchObject({
+      ...{ status: 200, json: ['a', 'b'], headers: { 'content-type': 'application/json; charset=utf-8' } },
+    });
+    expect(await get('/api/things/text')).toMatchObject({
+      ...{ status: 200, body: 'page 1', headers: { 'content-type': 'text/plain; charset=utf-8' } },
+    });
+  });
+
+  it.each([
+    '/api/things/019aa3c4-5b00-7000-8000-00000000000a',
+    '/api/things',
+    '/api/things?page=2',
+    '/api/things/targets',
+  ])('answers 304 where the caller has what would be answered: %s', async (path) => {
+    const etag = String((await ask('GET', path, { headers: as(viewer) })).headers.etag);
+    const again = (known: string) => ask('GET', path, { headers: { ...as(viewer), 'if-none-match': known } });
+    for (const known of [etag, `"other", ${etag}`, `W/${etag}`, '*'])
+      expect(await again(known)).toMatchObject({ status: 304, body: '', headers: { etag } });
+    expect(await again('"other"')).toMatchObject({ status: 200, body: expect.stringMatching(/./) });
+    const other = await ask('GET', '/api/things?page=3', {
+      headers: { ...as(viewer), 'if-none-match': etag },
+    });
+    expect(other.status).toBe(200);
+  });
 
   it('answers a list as CSV to who prefers that, a page as the query says, and all else as JSON', async () => {
     const get = (path: string, accept: string) => ask('GET', path, { headers: { ...as(viewer), accept } });

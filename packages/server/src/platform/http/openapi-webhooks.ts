@@ -38,6 +38,7 @@ export function webhookObject(type: string, { summary, description, body }: Webh
       },
       responses: {
         '2XX': { description: 'It has arrived; the body is not read.' },
+        '3XX': { description: 'Not followed: it is tried again at the address of the subscription.' },
         410: { description: 'Nothing more is wanted: the subscription is disabled.' },
         '4XX': { description: 'It is tried again.' },
         '5XX': { description: 'It is tried again; `Retry-After` is heeded.' },

@@ -255,7 +255,7 @@ function success(id: string, operation: Operation, schemas: Schemas): Json {
       Location: { description: 'Where the browser goes on.', schema: { type: 'string' } },
     }),
   };
-  const type = operation.envelope === 'raw' ? (operation.produces ?? 'application/json') : 'application/json';
+  const type = operation.produces ?? 'application/json';
   const schema = schemas.output(responseBody(operation));
   const content =
     type === 'application/json'

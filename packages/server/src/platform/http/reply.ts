@@ -37,6 +37,10 @@ export async function reply(operation: Operation, answer: Loose, asked: Asked): 
     else await answer.raw(response);
     return;
   }
+  if (operation.envelope === 'none') {
+    if (asked.check) checkBody(operation, answer.data);
+    return revalidate(asked, answer.data, () => sendPlain(response, operation.produces, answer.data));
+  }
   const body = envelope(operation, answer, asked.query);
   if (asked.check) checkBody(operation, body);
   const sendJson = () => send(response, JSON_TYPE, JSON.stringify(body));
@@ -49,6 +53,12 @@ export async function reply(operation: Operation, answer: Loose, asked: Asked): 
   const csv = csvOf(rowOf(operation), rows);
   response.setHeader('X-Total-Count', String(answer.totalCount));
   revalidate(asked, csv, () => send(response, CSV_TYPE, csv));
+}
+
+/** A text of some type, or JSON. */
+function sendPlain(response: Response, type: string | undefined, data: unknown): void {
+  if (type === undefined) send(response, JSON_TYPE, JSON.stringify(data));
+  else send(response, `${type}; charset=utf-8`, String(data));
 }
 
 /** Only who names it: what a browser means by `text/*` is something to read. */
@@ -74,9 +84,10 @@ const envelope = (operation: Operation, { data, extra, totalCount }: Loose, quer
 
 /** Sends what is shown, unless the caller has just that. */
 function revalidate({ request, response }: Asked, shown: unknown, sendIt: () => void): void {
-  response.setHeader('ETag', etagOf(shown));
+  const etag = etagOf(shown);
+  response.setHeader('ETag', etag);
   const known = request.get('if-none-match');
-  if (known !== undefined && matches(known, shown)) response.vary('Accept-Encoding').status(304).end();
+  if (known !== undefined && matches(known, etag)) response.vary('Accept-Encoding').status(304).end();
   else sendIt();
 }
 

@@ -53,9 +53,11 @@ export function Empty({ title, children, action }: EmptyProps) {
   );
 }
 
+const CLOSE = { 'aria-label': 'Close' };
+
 /** A short notice that something was done. */
 export const notify = (message: string): void => {
-  notifications.show({ message, color: 'teal', autoClose: 4_000 });
+  notifications.show({ message, color: 'teal', autoClose: 4_000, closeButtonProps: CLOSE });
 };
 
 /** A notice that something was not done, and why. */
@@ -66,5 +68,6 @@ export const notifyProblem = (title: string, error: unknown): void => {
     message: [error instanceof Error ? error.message : String(error), ...details].join('; '),
     color: 'red',
     autoClose: 10_000,
+    closeButtonProps: CLOSE,
   });
 };

@@ -14,6 +14,8 @@ export interface Filter<Search> {
   choices?: readonly Choice[];
   many?: boolean;
   placeholder?: string;
+  /** Shown, and in force, while nothing is chosen. */
+  standard?: string;
   width?: number;
 }
 
@@ -38,8 +40,15 @@ export function Filters<Search extends { [Name in keyof Search]?: string | undef
   const main = filters.find((filter) => !filter.choices)?.key;
   return (
     <search className="strip" aria-label="Filters">
-      {filters.map(({ key, ...filter }) => (
-        <Field key={key} {...filter} name={key} value={search[key] ?? ''} main={key === main} set={set} />
+      {filters.map(({ key, standard = '', ...filter }) => (
+        <Field
+          key={key}
+          {...filter}
+          name={key}
+          value={search[key] ?? standard}
+          main={key === main}
+          set={set}
+        />
       ))}
       {range && <TimeRange search={search} onChange={(next) => set({ ...next })} />}
       {keys.length > 1 && keys.some((key) => search[key as keyof Search]) && (

@@ -16,6 +16,7 @@ import {
   annotationBody,
   annotationValues,
   choiceOptions,
+  filterChoices,
 } from './annotation-values.ts';
 import { FormDialog } from './form.tsx';
 
@@ -36,6 +37,27 @@ export const TagsField = (props: Omit<TagsInputProps, 'placeholder'> & { value?:
   />
 );
 
+/** Filters by custom fields, each typed as `Rack:A-17`; values of choices, yes and no are offered. */
+export function FieldFiltersField({
+  of,
+  ...props
+}: Omit<TagsInputProps, 'placeholder' | 'data'> & { of: readonly Annotated[]; value?: string[] }) {
+  const query = { pageSize: 2 * CUSTOM_FIELDS_MOST };
+  const defined = useQuery(apiQuery('fields.list', { query })).data?.data ?? NONE;
+  const offered = filterChoices(defined.filter(({ appliesTo }) => of.includes(appliesTo)));
+  return (
+    <TagsInput
+      label="Custom fields"
+      maxTags={TAGS_MOST}
+      // A value may contain a comma.
+      splitChars={[]}
+      data={offered}
+      {...props}
+      placeholder={props.value?.length === 0 ? 'Field:value, and press Enter' : ''}
+    />
+  );
+}
+
 /** Tags, note, and an input for each custom field. */
 export function AnnotationFields({
   form,
@@ -48,18 +70,28 @@ export function AnnotationFields({
     <>
       <TagsField {...form.getInputProps('tags')} />
       <Textarea label="Note" autosize minRows={2} maxLength={NOTE_MOST} {...form.getInputProps('note')} />
-      {defined.map((field) => (
-        <FieldInput
-          key={field.id}
-          field={field}
-          value={form.values.fields[field.name] ?? ''}
-          error={form.errors[`fields.${field.name}`]}
-          onChange={(text) => form.setFieldValue('fields', { ...form.values.fields, [field.name]: text })}
-        />
-      ))}
+      <FieldInputs form={form} defined={defined} />
     </>
   );
 }
+
+/** An input for each custom field. */
+export const FieldInputs = ({
+  form,
+  defined,
+}: {
+  form: UseFormReturnType<Pick<AnnotationValues, 'fields'>>;
+  defined: readonly CustomField[];
+}) =>
+  defined.map((field) => (
+    <FieldInput
+      key={field.id}
+      field={field}
+      value={form.values.fields[field.name] ?? ''}
+      error={form.errors[`fields.${field.name}`]}
+      onChange={(text) => form.setFieldValue('fields', { ...form.values.fields, [field.name]: text })}
+    />
+  ));
 
 interface FieldInputProps {
   field: CustomField;

@@ -1,6 +1,13 @@
 import type { CustomField } from '@rollcall/shared/api/annotations';
 import { expect, it } from 'vitest';
-import { annotationBody, annotationValues, choiceOptions, manyBody, tagsOf } from './annotation-values.ts';
+import {
+  annotationBody,
+  annotationValues,
+  choiceOptions,
+  filterChoices,
+  manyBody,
+  tagsOf,
+} from './annotation-values.ts';
 
 const field = (name: string, type: CustomField['type'], choices: string[] = []): CustomField => ({
   ...{ id: name, appliesTo: 'device', createdAt: 0 },
@@ -38,12 +45,26 @@ it('shows a value that is no longer a choice, which does not hinder saving', () 
   expect(choiceOptions(['silver'], 'gold').map(({ value }) => value)).toEqual(['silver', 'gold']);
 });
 
+it('offers as filters what a field can be, each once', () => {
+  const field = { name: 'Tier', type: 'choice', choices: ['gold', 'silver'] } as unknown as CustomField;
+  const others = [
+    { ...field, choices: ['gold'] },
+    { ...field, name: 'Metered', type: 'boolean', choices: [] },
+    { ...field, name: 'Rack', type: 'text', choices: [] },
+  ] as CustomField[];
+  const offered = ['Tier:gold', 'Tier:silver', 'Metered:true', 'Metered:false'];
+  expect(filterChoices([field, ...others])).toEqual(offered);
+});
+
 it('what a form says of several sets only what is not empty', () => {
-  expect(manyBody({ add: [], remove: [], note: ' ' })).toEqual({});
-  expect(manyBody({ add: ['core'], remove: ['new'], note: 'Hall 2' })).toEqual({
+  const fields = { Rack: ' ', Units: '' };
+  expect(manyBody({ add: [], remove: [], note: ' ', fields }, defined)).toEqual({});
+  const typed = { add: ['core'], remove: ['new'], note: 'Hall 2', fields: { Rack: 'A-1', Units: '2' } };
+  expect(manyBody(typed, defined)).toEqual({
     addTags: ['core'],
     removeTags: ['new'],
     note: 'Hall 2',
+    fields: { Rack: 'A-1', Units: 2 },
   });
 });
 

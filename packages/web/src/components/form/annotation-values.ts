@@ -40,18 +40,32 @@ export const choiceOptions = (choices: readonly string[], value: string) => [
   ...(value === '' || choices.includes(value) ? [] : [{ value, label: `${value} (no longer a choice)` }]),
 ];
 
+/** What a filter by these fields may be, as far as it is known: every choice, yes and no. */
+export const filterChoices = (defined: readonly CustomField[]): string[] => [
+  ...new Set(
+    defined.flatMap(({ name, type, choices }) =>
+      (type === 'boolean' ? ['true', 'false'] : choices).map((value) => `${name}:${value}`),
+    ),
+  ),
+];
+
 /** What a form says of several devices or interfaces at once. */
 export interface ManyValues {
   add: string[];
   remove: string[];
   note: string;
+  fields: Record<string, string>;
 }
 /** As what a bulk change sets; what is empty is left as each has it. */
-export const manyBody = ({ add, remove, note }: ManyValues) => ({
-  ...(add.length > 0 && { addTags: add }),
-  ...(remove.length > 0 && { removeTags: remove }),
-  ...(note.trim() !== '' && { note }),
-});
+export const manyBody = ({ add, remove, note, fields }: ManyValues, defined: readonly CustomField[]) => {
+  const { fields: values } = annotationBody({ tags: [], note: '', fields }, defined);
+  return {
+    ...(add.length > 0 && { addTags: add }),
+    ...(remove.length > 0 && { removeTags: remove }),
+    ...(note.trim() !== '' && { note }),
+    ...(values && { fields: values }),
+  };
+};
 
 /** All tags of some, each once whatever its case, in the order of the alphabet. */
 export const tagsOf = (items: readonly Pick<Annotations, 'tags'>[]): string[] =>

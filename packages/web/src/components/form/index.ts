@@ -1,4 +1,10 @@
-export { AnnotationDialog, AnnotationFields, TagsField, useCustomFields } from './annotation-fields.tsx';
+export {
+  AnnotationDialog,
+  AnnotationFields,
+  FieldFiltersField,
+  TagsField,
+  useCustomFields,
+} from './annotation-fields.tsx';
 export { annotationBody, annotationValues } from './annotation-values.ts';
 export { Choices } from './choices.tsx';
 export {

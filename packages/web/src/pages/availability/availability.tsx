@@ -123,7 +123,8 @@ function Report({
       <table>
         <caption>
           <span>
-            {month}, days of {zone}: percent of the time observed outside of maintenance.
+            Time up in {month}, as a percentage of the time observed; maintenance is left out. Days are in{' '}
+            {zone}.
           </span>
         </caption>
         <thead>
@@ -213,7 +214,7 @@ function Pages({ page, total }: { page: number; total: number }) {
   return (
     <div className="strip">
       <Button variant="default" disabled={page <= 1} onClick={() => go(page - 1)}>
-        Before
+        Previous
       </Button>
       <span className="quiet">
         Page {page} of {last}

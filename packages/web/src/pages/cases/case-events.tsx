@@ -10,7 +10,7 @@ import { Acknowledge, ActionButton, IconButton } from '../../components/controls
 import { Empty } from '../../components/feedback/index.ts';
 import { Choices, FormDialog } from '../../components/form/index.ts';
 import { Panel } from '../../components/page/index.ts';
-import { EventLink, EventStatus, Severity, Time } from '../../components/show/index.ts';
+import { EventLink, EventStatus, eventText, Severity, Time } from '../../components/show/index.ts';
 import { useNarrow } from '../../components/table/index.ts';
 import { plural } from '../../format.ts';
 import { useSend, useSendEach } from '../../use-action.ts';
@@ -109,7 +109,7 @@ function EventRow({ event, worked, chosen, onChoose }: EventRowProps) {
       {worked ? (
         <input
           type="checkbox"
-          aria-label={`Choose: ${event.message}`}
+          aria-label={`Choose: ${eventText(event)}`}
           checked={chosen}
           onChange={(change) => onChoose(change.target.checked)}
         />
@@ -117,8 +117,8 @@ function EventRow({ event, worked, chosen, onChoose }: EventRowProps) {
         <span />
       )}
       <Severity code={event.severity} />
-      <EventLink id={event.id} className="plain cut" title={event.message}>
-        {event.message}
+      <EventLink id={event.id} className="plain cut" title={eventText(event)}>
+        {eventText(event)}
       </EventLink>
       <EventStatus status={event.status} />
       <Time at={event.timestamp} />
@@ -166,7 +166,7 @@ function AddEvents({ one, onClose }: { one: CaseDetail; onClose: () => void }) {
       >
         {(event) => (
           <>
-            <span className="cut">{event.message}</span>
+            <span className="cut">{eventText(event)}</span>
             {event.caseId && <span className="quiet">in a case</span>}
             <Severity code={event.severity} word={false} />
             <Time at={event.timestamp} />

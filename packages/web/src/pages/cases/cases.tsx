@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<Case>[] = [
     narrow: true,
     value: (one) => one.title,
     cell: (one) => (
-      <CaseLink id={one.id} className="plain" title={one.title}>
+      <CaseLink id={one.id} className="plain" title={one.title} data-lines>
         {one.title}
       </CaseLink>
     ),
@@ -106,7 +106,6 @@ const COLUMNS: readonly Column<Case>[] = [
     id: 'updated',
     title: 'Updated',
     sort: 'updatedAt',
-    narrow: true,
     at: (one) => one.updatedAt,
   }),
 ];

@@ -92,7 +92,6 @@ function Editable({ one }: { one: CaseDetail }) {
       />
       <TagsInput
         label="Tags"
-        size="xs"
         placeholder={one.tags.length === 0 ? 'Type and press Enter' : ''}
         value={one.tags}
         maxTags={50}

@@ -1,4 +1,4 @@
-import type { DeviceDetail } from '@rollcall/shared/api/inventory';
+import { type DeviceDetail, MERGED_INTO } from '@rollcall/shared/api/inventory';
 import {
   IconArrowMerge,
   IconArrowsSplit,
@@ -12,9 +12,10 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, Navigate, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { apiQuery } from '../../api.ts';
+import { ApiError } from '../../api-error.ts';
 import { IconButton, type MenuAction, MoreMenu } from '../../components/controls/index.ts';
 import { AsOf, AsOfNote, momentOf } from '../../components/filter/index.ts';
 import { LoadedPage, Page, type Tab, Tabs } from '../../components/page/index.ts';
@@ -48,6 +49,8 @@ export function DevicePage() {
   const moment = useMoment();
   const query = moment.at ? { at: moment.at } : {};
   const device = useQuery(apiQuery('devices.get', { params: { id }, query }));
+  const into = mergedInto(device.error);
+  if (into) return <Navigate to="/devices/$id" params={{ id: into }} search={(all) => all} replace />;
   return (
     <LoadedPage title="Device" up={UP} query={device} above={<AsOfNote {...moment} />}>
       {({ data }) =>
@@ -56,6 +59,10 @@ export function DevicePage() {
     </LoadedPage>
   );
 }
+
+/** The device that a record of an old link was merged into. */
+const mergedInto = (error: unknown): string | undefined =>
+  error instanceof ApiError ? error.details.find(({ path }) => path === MERGED_INTO)?.message : undefined;
 
 function useMoment() {
   const { search, change } = useUrlState('/devices/$id');

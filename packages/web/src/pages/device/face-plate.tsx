@@ -1,3 +1,4 @@
+import { FREE_DAYS } from '@rollcall/shared/api/free-ports';
 import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { Panel } from '../../components/page/index.ts';
@@ -5,15 +6,7 @@ import { useNow } from '../../components/show/index.ts';
 import { bitrate, plural } from '../../format.ts';
 import { connectedText } from './connected.tsx';
 import classes from './face-plate.module.css';
-import {
-  FREE_DAYS,
-  type Port,
-  plateOf,
-  type Socket,
-  type SocketState,
-  socketBy,
-  type Unit,
-} from './plate.ts';
+import { type Port, plateOf, type Socket, type SocketState, socketBy, type Unit } from './plate.ts';
 
 /** Of a socket and the space around it, in pixels. */
 const WIDTH = 22;

@@ -1,3 +1,4 @@
+import { FREE_DAYS } from '@rollcall/shared/api/free-ports';
 import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { IconTags } from '@tabler/icons-react';
@@ -31,7 +32,7 @@ import { useSend } from '../../use-action.ts';
 import { LOAD, loadOf, trafficOf } from './busiest.ts';
 import { Connected, connectedText } from './connected.tsx';
 import { FacePlate } from './face-plate.tsx';
-import { DRAWN, FREE_DAYS, isFree, vlansText } from './plate.ts';
+import { DRAWN, isFree, vlansText } from './plate.ts';
 import { SelectedInterfaces } from './selected-interfaces.tsx';
 import { Traffic } from './traffic.tsx';
 
@@ -166,7 +167,7 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
 /** When a port was up last, and whether it is free. */
 function LastUsed({ port }: { port: NetworkInterface }) {
   const now = useNow() / 1000;
-  if (port.unusedSince === null) return <span className="quiet">in use</span>;
+  if (port.operStatus === 'up') return <span className="quiet">in use</span>;
   return (
     <>
       {port.lastUsed === null ? <span className="quiet">never</span> : <Time at={port.lastUsed} />}

@@ -1,4 +1,5 @@
 /** The face of a box as its ports tell it: which socket stands where. Pure. */
+import { FREE_DAYS } from '@rollcall/shared/api/free-ports';
 import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
 
 export type Port = NetworkInterface;
@@ -23,8 +24,6 @@ export interface Unit {
   blocks: number;
 }
 
-/** Not used for so many days: free. */
-export const FREE_DAYS = 90;
 const DAY_S = 86_400;
 /** Ports of one block from which on they stand in two rows, as on a switch. */
 const TWO_ROWS_FROM = 6;
@@ -50,7 +49,7 @@ function placeOf(name: string): { block: string; number: number; unit: string } 
 /** Sockets by unit and block, in the order of ifIndex; odd numbers above even ones. `now`: Unix seconds. */
 export function plateOf(interfaces: readonly Port[], now: number): Unit[] {
   const units = new Map<string, Map<string, { port: Port; number: number }[]>>();
-  const ports = interfaces.filter(({ isPort, name }) => isPort === 1 && !/\.\d+$/.test(name)).slice(0, DRAWN);
+  const ports = interfaces.filter(({ isPort }) => isPort === 1).slice(0, DRAWN);
   const named = new Set(ports.map(({ name }) => placeOf(name).unit).filter(Boolean));
   for (const port of ports) {
     const { block, number, unit: own } = placeOf(port.name);

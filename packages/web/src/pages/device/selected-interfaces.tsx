@@ -27,11 +27,12 @@ export function SelectedInterfaces({ selection, query, total }: SelectedInterfac
   return (
     <SelectionBar selection={selection} noun="interface" total={total} onAll={() => void all()}>
       <IconButton size="compact-sm" icon={IconTags} onClick={() => setTagging(true)}>
-        Tags and note
+        Tags and fields
       </IconButton>
       {tagging && (
         <ManyDialog
           name={plural(items.length, 'interface')}
+          of="interface"
           items={items}
           onClose={() => setTagging(false)}
           onSave={async (set) => {

@@ -22,8 +22,10 @@ const FROM: Record<ThresholdLayer, string> = {
   baseline: 'usual at this hour of the week',
   site: 'of the site',
   class: 'of its class',
+  field: 'of the custom field',
   tag: 'of the tag',
   device: 'of the device',
+  interfaceField: 'of the interface’s custom field',
   interfaceTag: 'of the interface’s tag',
   interface: 'of the interface',
 };
@@ -36,8 +38,8 @@ const UNIT: Record<Threshold, string> = {
   latency: 'ms',
 };
 const shown = (of: Threshold, value: number): string => (value === 0 ? 'never' : `${value} ${UNIT[of]}`);
-const fromOf = ({ from, tag }: { from: ThresholdLayer; tag?: string | undefined }): string =>
-  tag === undefined ? FROM[from] : `${FROM[from]} ${tag}`;
+type Said = Pick<AppliedThreshold, 'from' | 'tag' | 'field'>;
+const fromOf = ({ from, tag, field }: Said): string => [FROM[from], tag ?? field].filter(Boolean).join(' ');
 /** Why this value: who said it, and what the others say that it stands before. */
 function why({ of, said, ...last }: AppliedThreshold): string {
   const others = said.slice(0, -1).map((one) => `${fromOf(one)}: ${shown(of, one.value)}`);

@@ -79,6 +79,8 @@ export function AddDevice({ site, onClose }: { site?: string | undefined; onClos
           clearable
           placeholder="automatic"
           {...form.getInputProps('class')}
+          value={kind || null}
+          onChange={(next) => form.setFieldValue('class', next ?? '')}
         />
       </Pair>
       <AnnotationFields form={said} defined={defined} />

@@ -71,7 +71,7 @@ export function SelectedDevices({ selection, query, total }: SelectedDevicesProp
         Scan again
       </IconButton>
       <IconButton size="compact-sm" icon={IconTags} onClick={() => setTagging(true)}>
-        Tags and note
+        Tags and fields
       </IconButton>
       {may && (
         <IconButton size="compact-sm" icon={IconTrash} onClick={() => setDeleting(true)}>
@@ -81,6 +81,7 @@ export function SelectedDevices({ selection, query, total }: SelectedDevicesProp
       {tagging && (
         <ManyDialog
           name={plural(items.length, 'device')}
+          of="device"
           items={items}
           onClose={() => setTagging(false)}
           onSave={async (set) => {

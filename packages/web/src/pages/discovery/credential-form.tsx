@@ -7,10 +7,10 @@ import {
   type CredentialRequest,
   PRIV_PROTOCOLS,
 } from '@rollcall/shared/api/credentials';
-import { choicesOf } from '../../components/filter/index.ts';
 import { Pair, SiteFields, sitesOf } from '../../components/form/index.ts';
 import type { FormOf } from '../../components/list/index.ts';
 import { EditDialog } from '../../components/list/index.ts';
+import { AUTHENTICATION, PRIVACY } from './choices.ts';
 
 type Version = Credential['version'];
 interface Values {
@@ -27,16 +27,6 @@ interface Values {
   privKey: string;
   contextName: string;
 }
-
-const PRIVACY: Record<string, string> = {
-  none: 'none',
-  des: 'DES',
-  aes128: 'AES-128',
-  aes192: 'AES-192',
-  aes256: 'AES-256',
-  aes192r: 'AES-192 (Cisco)',
-  aes256r: 'AES-256 (Cisco)',
-};
 
 /** A secret that was left empty stays as it is; an empty one that is new is said by the server. */
 const secrets = (values: Values) => ({
@@ -91,7 +81,12 @@ export function CredentialForm(props: FormOf<Credential>) {
       )}
       <Pair>
         <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
-        <TextInput label="Order" type="number" {...form.getInputProps('position')} />
+        <TextInput
+          label="Order"
+          description="The lowest is tried first"
+          type="number"
+          {...form.getInputProps('position')}
+        />
       </Pair>
       {values.version === 'v3' ? (
         <UserFields form={form} unchanged={unchanged} />
@@ -116,12 +111,12 @@ function UserFields({ form, unchanged }: { form: UseFormReturnType<Values>; unch
     <>
       <Pair>
         <TextInput label="User" required {...form.getInputProps('user')} />
-        <TextInput label="Context" {...form.getInputProps('contextName')} />
+        <TextInput label="Context name" {...form.getInputProps('contextName')} />
       </Pair>
       <Pair>
         <Select
           label="Authentication"
-          data={choicesOf(AUTH_PROTOCOLS)}
+          data={AUTH_PROTOCOLS.map((name) => ({ value: name, label: AUTHENTICATION[name] }))}
           {...form.getInputProps('authProtocol')}
           onChange={(authProtocol) =>
             authProtocol &&
@@ -140,7 +135,7 @@ function UserFields({ form, unchanged }: { form: UseFormReturnType<Values>; unch
         <Select
           label="Privacy"
           disabled={without.auth}
-          data={PRIV_PROTOCOLS.map((name) => ({ value: name, label: PRIVACY[name] ?? name }))}
+          data={PRIV_PROTOCOLS.map((name) => ({ value: name, label: PRIVACY[name] }))}
           {...form.getInputProps('privProtocol')}
         />
         <PasswordInput

@@ -5,12 +5,16 @@ import { Collection, NewButton } from '../../components/list/index.ts';
 import { type Column, timeColumn, usePagedList } from '../../components/table/index.ts';
 import { useMay } from '../../session.tsx';
 import type { UrlState } from '../../url-state.ts';
+import { AUTHENTICATION, PRIVACY } from './choices.ts';
 import { CredentialForm } from './credential-form.tsx';
 
 const protectionOf = (one: Credential): string => {
-  if (one.version !== 'v3') return 'community, sent unencrypted';
-  const parts = [one.authProtocol, one.privProtocol].filter((part) => part && part !== 'none');
-  return parts.length > 0 ? parts.join(' and ') : 'neither authentication nor privacy';
+  if (one.version !== 'v3') return 'none, clear text';
+  const [auth, priv] = [one.authProtocol ?? 'none', one.privProtocol ?? 'none'];
+  if (auth === 'none') return 'none, no authentication';
+  return priv === 'none'
+    ? `${AUTHENTICATION[auth]}, no privacy`
+    : `${AUTHENTICATION[auth]} and ${PRIVACY[priv]}`;
 };
 
 /** SNMP communities and users. Secrets go in and never come out. */

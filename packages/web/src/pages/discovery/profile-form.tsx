@@ -1,10 +1,11 @@
 import { Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import type { Profile } from '@rollcall/shared/api/profiles';
-import { FACT_GROUPS, type FactGroup } from '@rollcall/shared/profile';
+import { FACT_GROUPS } from '@rollcall/shared/profile';
 import { ChecksField, FieldGroup, Pair } from '../../components/form/index.ts';
 import type { FormOf } from '../../components/list/index.ts';
 import { EditDialog } from '../../components/list/index.ts';
+import { GROUPS } from './choices.ts';
 import {
   ICMP_NUMBERS,
   type ProfileValues,
@@ -13,20 +14,10 @@ import {
   SNMP_NUMBERS,
 } from './profile-values.ts';
 
-const GROUPS: Record<FactGroup, string> = {
-  interfaces: 'interfaces',
-  addresses: 'addresses',
-  entities: 'hardware',
-  neighbours: 'neighbours',
-  arp: 'ARP',
-  fdb: 'forwarding',
-  vlans: 'VLANs',
-  vrfs: 'VRFs',
-};
 const GROUP_CHOICES = FACT_GROUPS.map((group) => ({ value: group, label: GROUPS[group] }));
 const ASK_CHOICES = [
-  { value: 'all', label: 'all: first those that answer ping, then the others' },
-  { value: 'alive', label: 'only those that answer ping' },
+  { value: 'all', label: 'All addresses, alive ones first' },
+  { value: 'alive', label: 'Only those that answer ping' },
 ];
 
 type Values = { name: string; settings: ProfileValues };
@@ -60,11 +51,7 @@ export function ProfileForm({ like, ...props }: FormOf<Profile> & { like: Profil
         {settings.read && (
           <>
             <Pair>
-              <Select
-                label="Addresses to ask"
-                data={ASK_CHOICES}
-                {...form.getInputProps('settings.snmp.ask')}
-              />
+              <Select label="Ask by SNMP" data={ASK_CHOICES} {...form.getInputProps('settings.snmp.ask')} />
               <TextInput
                 label="Port"
                 type="number"
@@ -89,15 +76,15 @@ export function ProfileForm({ like, ...props }: FormOf<Profile> & { like: Profil
             {...form.getInputProps('settings.rate')}
           />
           <TextInput
-            label="Into one /24"
-            description="Packets per second"
+            label="Packets per second into one network"
+            description="Of a /24, or of a /64 of IPv6"
             {...form.getInputProps('settings.ratePerNet')}
           />
         </Pair>
       </FieldGroup>
       <TextInput
         label="Follow neighbours"
-        description="Rounds in which what LLDP and CDP name is scanned too, inside the site's networks"
+        description="So many hops away, by LLDP and CDP, devices are scanned too, inside the site's networks; 0: none"
         type="number"
         {...form.getInputProps('settings.follow')}
       />

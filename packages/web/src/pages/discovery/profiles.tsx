@@ -9,6 +9,7 @@ import { type Column, usePagedList } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 import { useMay } from '../../session.tsx';
 import type { UrlState } from '../../url-state.ts';
+import { GROUPS } from './choices.ts';
 import { ProfileForm } from './profile-form.tsx';
 
 const rateOf = (rate: ProfileSettings['rate']): string => (rate === 'max' ? 'unlimited' : count(rate));
@@ -38,14 +39,15 @@ const COLUMNS: readonly Column<Profile>[] = [
     width: 'minmax(130px, 0.7fr)',
     value: ({ settings: { snmp } }) =>
       snmp
-        ? `${snmp.ask === 'all' ? 'every address' : 'those alive'}, ${snmp.port === null ? 'port of the site' : `port ${snmp.port}`}`
+        ? `${snmp.ask === 'all' ? 'all addresses' : 'alive ones'}${snmp.port === null ? '' : `, port ${snmp.port}`}`
         : 'no',
   },
   {
     id: 'groups',
     title: 'What is read',
     width: 'minmax(150px, 1.6fr)',
-    value: ({ settings: { snmp } }) => (snmp ? ['system', ...snmp.groups].join(', ') : ''),
+    value: ({ settings: { snmp } }) =>
+      snmp ? ['system', ...snmp.groups.map((group) => GROUPS[group])].join(', ') : '',
   },
   {
     id: 'rate',
@@ -56,7 +58,7 @@ const COLUMNS: readonly Column<Profile>[] = [
   },
   {
     id: 'net',
-    title: 'into one /24',
+    title: 'Per /24',
     width: '86px',
     numeric: true,
     value: ({ settings }) => rateOf(settings.ratePerNet),

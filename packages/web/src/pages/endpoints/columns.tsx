@@ -23,13 +23,26 @@ export function Place({ verdict, ports }: Pick<Endpoint, 'verdict' | 'ports'>) {
   ));
 }
 
+/** Where a name that is no device's comes from. */
+const NAME_FROM = { lldp: 'LLDP', dns: 'reverse DNS', dhcp: 'DHCP' } as const;
+
+/** What its name is, where there is room to say so. */
+export const nameLabel = ({ nameFrom }: Pick<Endpoint, 'nameFrom'>): string =>
+  nameFrom && nameFrom !== 'device' ? `Name (${NAME_FROM[nameFrom]})` : 'Device';
+
+/** The device of the inventory, else the name that it goes by. */
+export function EndpointName({ owner, name, nameFrom }: Pick<Endpoint, 'owner' | 'name' | 'nameFrom'>) {
+  if (owner) return <DeviceLink id={owner.deviceId}>{owner.name}</DeviceLink>;
+  return nameFrom && nameFrom !== 'device' ? <span title={`By ${NAME_FROM[nameFrom]}`}>{name}</span> : name;
+}
+
 export const ENDPOINT_COLUMNS: readonly Column<Endpoint>[] = [
   { id: 'mac', title: 'MAC address', width: '138px', sort: 'mac', mono: true, narrow: true },
   {
     id: 'name',
     title: 'Name',
     width: 'minmax(110px, 1fr)',
-    cell: (one) => (one.owner ? <DeviceLink id={one.owner.deviceId}>{one.owner.name}</DeviceLink> : one.name),
+    cell: (one) => <EndpointName {...one} />,
   },
   {
     id: 'maker',

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { LoadedSidePanel, SidePanel } from '../../components/page/index.ts';
-import { DeviceLink, Fact, Facts, TimeFact } from '../../components/show/index.ts';
+import { Fact, Facts, TimeFact } from '../../components/show/index.ts';
 import { type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
-import { Place, placeText } from './columns.tsx';
+import { EndpointName, nameLabel, Place, placeText } from './columns.tsx';
 
 /** Places over time that are shown. */
 const PLACES = 50;
@@ -60,19 +60,35 @@ export function EndpointSide({
   );
 }
 
+/** Further names that it has now, or had when it was there last. */
+const namesBy = (from: 'dns' | 'dhcp', { sightings, lastSeen, ...shown }: EndpointPlaces): string =>
+  shown.nameFrom === from
+    ? ''
+    : [
+        ...new Set(
+          sightings.flatMap(({ name, nameFrom, until }) =>
+            until === lastSeen && nameFrom === from && name ? [name] : [],
+          ),
+        ),
+      ].join(', ');
+
 function EndpointFacts({ endpoint }: { endpoint: EndpointPlaces }) {
-  const { owner, name, maker, addresses, placement, places, firstSeen, lastSeen } = endpoint;
+  const { maker, addresses, placement, places, firstSeen, lastSeen } = endpoint;
   return (
     <>
       <Facts>
         <Fact name="MAC address">
           <span className="mono">{endpoint.mac}</span>
         </Fact>
-        <Fact name="Device">{owner ? <DeviceLink id={owner.deviceId}>{owner.name}</DeviceLink> : name}</Fact>
+        <Fact name={nameLabel(endpoint)}>
+          <EndpointName {...endpoint} />
+        </Fact>
         <Fact name="Vendor">
           {maker ?? (endpoint.locallyAdministered === 1 ? 'none: the address is locally administered' : null)}
         </Fact>
         <Fact name="IP address">{addresses.join(', ')}</Fact>
+        <Fact name="Reverse DNS">{namesBy('dns', endpoint)}</Fact>
+        <Fact name="DHCP">{namesBy('dhcp', endpoint)}</Fact>
         <Fact name="Site">{endpoint.site}</Fact>
         <Fact name="Port">
           <Place {...placement} />

@@ -40,7 +40,12 @@ export function Endpoints() {
         search={search}
         change={change}
         filters={[
-          { key: 'search', label: 'Search', placeholder: 'Part of a MAC or IP address, vendor', width: 250 },
+          {
+            key: 'search',
+            label: 'Search',
+            placeholder: 'Part of a MAC or IP address, name, vendor',
+            width: 280,
+          },
           { key: 'ip', label: 'IP address', placeholder: '10.20.0.17', width: 130 },
           { key: 'vlan', label: 'VLAN', placeholder: 'VLAN', width: 80 },
           { key: 'current', label: 'State', choices: CURRENT },

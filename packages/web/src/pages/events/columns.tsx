@@ -19,7 +19,11 @@ export const EVENT_COLUMNS: readonly Column<Event>[] = [
     width: 'minmax(200px, 2.4fr)',
     narrow: true,
     value: eventText,
-    cell: (event) => <span title={eventText(event)}>{eventText(event)}</span>,
+    cell: (event) => (
+      <span title={eventText(event)} data-lines>
+        {eventText(event)}
+      </span>
+    ),
   },
   {
     id: 'device',

@@ -7,7 +7,7 @@ import { apiQuery } from '../../api.ts';
 import { ActionButton } from '../../components/controls/index.ts';
 import { Empty, Loaded } from '../../components/feedback/index.ts';
 import { EntriesPanel, Entry, Page, Panel } from '../../components/page/index.ts';
-import { CaseLink, CaseStatus, EventLink, Severity, Time } from '../../components/show/index.ts';
+import { CaseLink, CaseStatus, EventLink, eventText, Severity, Time } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
 import { useAction } from '../../use-action.ts';
 import { KINDS, type Next } from './kinds.tsx';
@@ -195,8 +195,8 @@ function Events() {
           start={<Severity code={event.severity} word={false} />}
           end={<Time at={event.timestamp} />}
         >
-          <EventLink id={event.id} className="plain" title={event.message}>
-            {event.message}
+          <EventLink id={event.id} className="plain" title={eventText(event)}>
+            {eventText(event)}
           </EventLink>
         </Entry>
       )}

@@ -5,7 +5,7 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { SearchBox } from '../../components/filter/index.ts';
-import { Choices, FieldGroup, Pair, TagsField } from '../../components/form/index.ts';
+import { Choices, FieldFiltersField, FieldGroup, Pair, TagsField } from '../../components/form/index.ts';
 import { DeviceChoice } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
 
@@ -21,6 +21,8 @@ const VIEW_MODES = [
   { value: 'list', label: 'Chosen devices' },
 ];
 
+const OF_DEVICES = ['device'] as const;
+
 /** Which devices of the site, and how many these are today. */
 export function ScopeFields({ site, form }: { site: string; form: UseFormReturnType<ScopeValues> }) {
   const covered = form.values.scope;
@@ -31,12 +33,17 @@ export function ScopeFields({ site, form }: { site: string; form: UseFormReturnT
         <>
           <MultiSelect
             label="Classes"
-            size="xs"
             placeholder={covered.classes.length === 0 ? 'any' : ''}
             data={[...DEVICE_CLASSES]}
             {...form.getInputProps('scope.classes')}
           />
           <TagsField description="Devices that have all of them" {...form.getInputProps('scope.tags')} />
+          <FieldFiltersField
+            of={OF_DEVICES}
+            description="Devices that have all of these values"
+            {...form.getInputProps('scope.fields')}
+            error={form.errors['scope.field']}
+          />
           <Pair>
             <TextInput label="Search text" placeholder="floor-3" {...form.getInputProps('scope.search')} />
             <TextInput
@@ -60,14 +67,14 @@ export function ScopeFields({ site, form }: { site: string; form: UseFormReturnT
 }
 
 function HowMany({ site, covered }: { site: string; covered: Covered }) {
-  const { class: names, tag, search, Address } = scopeOf({ ...covered, by: 'filter' });
+  const { class: names, tag, field, search, Address } = scopeOf({ ...covered, by: 'filter' });
   const filtered = covered.by === 'filter';
   const found = useQuery({
     ...apiQuery('devices.list', {
       query: {
         site,
         pageSize: 1,
-        ...(filtered && { ...(names && { class: names.join(',') }), tag, search, Address }),
+        ...(filtered && { ...(names && { class: names.join(',') }), tag, field, search, Address }),
       } as never,
     }),
     enabled: site !== '' && covered.by !== 'list' && isNamed(covered),
@@ -75,7 +82,7 @@ function HowMany({ site, covered }: { site: string; covered: Covered }) {
     retry: false,
   });
   if (!isNamed(covered))
-    return <p className="quiet">Name at least one device, class, tag, word or address.</p>;
+    return <p className="quiet">Name at least one device, class, tag, custom field, word or address.</p>;
   const count = covered.by === 'list' ? covered.deviceIds.length : found.data?.totalCount;
   if (count === undefined || found.error) return <p className="quiet">&nbsp;</p>;
   return (

@@ -42,6 +42,7 @@ describe('a scope', () => {
     { class: ['switch'], search: 'floor-3' },
     { Address: '10.20.3.0/24' },
     { tag: ['core', 'hall 2'] },
+    { field: ['Rack:A-17'] },
     { deviceIds: ['a', 'b'] },
   ])('%o comes back as it was, and names something', (scope) => {
     expect(scopeOf(coveredBy(scope))).toEqual(scope);

@@ -74,15 +74,24 @@ export interface Covered {
   by: 'site' | 'filter' | 'list';
   classes: DeviceClass[];
   tags: string[];
+  fields: string[];
   search: string;
   Address: string;
   deviceIds: string[];
 }
 
-export const coveredBy = ({ deviceIds, class: names, tag, search, Address }: MaintenanceScope): Covered => ({
-  by: deviceIds ? 'list' : names || tag || search || Address ? 'filter' : 'site',
+export const coveredBy = ({
+  deviceIds,
+  class: names,
+  tag,
+  field,
+  search,
+  Address,
+}: MaintenanceScope): Covered => ({
+  by: deviceIds ? 'list' : names || tag || field || search || Address ? 'filter' : 'site',
   classes: names ?? [],
   tags: tag ?? [],
+  fields: field ?? [],
   search: search ?? '',
   Address: Address ?? '',
   deviceIds: deviceIds ?? [],
@@ -94,6 +103,7 @@ export function scopeOf(covered: Covered): MaintenanceScope {
   return {
     ...(covered.classes.length > 0 && { class: covered.classes }),
     ...(covered.tags.length > 0 && { tag: covered.tags }),
+    ...(covered.fields.length > 0 && { field: covered.fields }),
     ...(covered.search.trim() && { search: covered.search }),
     ...(covered.Address.trim() && { Address: covered.Address }),
   };

@@ -30,11 +30,19 @@ export function whenInWords({ times, timezone }: MaintenanceWindow): string {
 }
 
 /** What it covers: `the whole site`, `switch, router; tagged core; “floor-3”`, `2 devices`. */
-export function scopeInWords({ deviceIds, class: classes, tag, search, Address }: MaintenanceScope): string {
+export function scopeInWords({
+  deviceIds,
+  class: classes,
+  tag,
+  field,
+  search,
+  Address,
+}: MaintenanceScope): string {
   const parts = [
     deviceIds && plural(deviceIds.length, 'device'),
     classes?.join(', '),
     tag && `tagged ${tag.join(' and ')}`,
+    field?.join(' and '),
     search && `“${search}”`,
     Address,
   ].filter(Boolean);

@@ -1,12 +1,20 @@
 import { MultiSelect, Switch, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { ANNOTATED } from '@rollcall/shared/api/annotations';
 import {
   EVENT_KINDS_MOST,
   type Subscription,
   type SubscriptionHours,
 } from '@rollcall/shared/api/subscriptions';
 import { DEVICE_CLASSES } from '@rollcall/shared/model';
-import { ChecksField, Pair, TagsField, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
+import {
+  ChecksField,
+  FieldFiltersField,
+  Pair,
+  TagsField,
+  ZONE_HERE,
+  ZoneField,
+} from '../../components/form/index.ts';
 
 const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'].map((label, at) => ({
   value: String(at + 1),
@@ -19,6 +27,7 @@ export const choiceValues = (one: Subscription | undefined) => {
   const { days, ...hours } = one?.hours ?? OFFICE;
   return {
     tags: one?.tags ?? [],
+    fields: one?.fields ?? [],
     classes: (one?.classes ?? []) as string[],
     eventKinds: one?.eventKinds ?? [],
     hasHours: one?.hours != null,
@@ -27,8 +36,9 @@ export const choiceValues = (one: Subscription | undefined) => {
 };
 type ChoiceValues = ReturnType<typeof choiceValues>;
 
-export const choiceBody = ({ tags, classes, eventKinds, hasHours, hours }: ChoiceValues) => ({
+export const choiceBody = ({ tags, fields, classes, eventKinds, hasHours, hours }: ChoiceValues) => ({
   tags,
+  fields,
   classes: classes as Subscription['classes'],
   eventKinds,
   hours: hasHours ? { ...hours, days: hours.days.map(Number).sort() } : null,
@@ -47,6 +57,11 @@ export function ChoiceFields<Values extends ChoiceValues>({ form }: { form: UseF
         description="Only cases of devices or interfaces with one of them; empty: all"
         {...field('tags')}
       />
+      <FieldFiltersField
+        of={ANNOTATED}
+        description="Only cases of devices or interfaces with one of these values; empty: all"
+        {...field('fields')}
+      />
       <MultiSelect
         label="Classes"
         description="Only cases of devices of one of them; empty: all"
@@ -62,7 +77,7 @@ export function ChoiceFields<Values extends ChoiceValues>({ form }: { form: UseF
       />
       <Switch
         label="Only at certain hours"
-        description="At other times only later news of cases that were sent already"
+        description="At other times only updates of cases that were sent already"
         {...field('hasHours', { type: 'checkbox' })}
       />
       {values.hasHours && (

@@ -35,13 +35,19 @@ export function PreviewOf({ body, form }: PreviewOfProps) {
         <Input.Error role="alert">{error instanceof Error ? error.message : String(error)}</Input.Error>
       )}
       {shown && (
-        <Scroller className={classes.payload} label="What would be sent">
-          <pre>
-            {[shown.to, ...shown.headers.map(({ name, value }) => `${name}: ${value}`), '', shown.body].join(
-              '\n',
-            )}
-          </pre>
-        </Scroller>
+        // The button is at the end of a long form: what it shows would be out of sight.
+        <div className={classes.shown} ref={(made) => made?.scrollIntoView({ block: 'nearest' })}>
+          <Scroller className={classes.payload} label="What would be sent">
+            <pre>
+              {[
+                shown.to,
+                ...shown.headers.map(({ name, value }) => `${name}: ${value}`),
+                '',
+                shown.body,
+              ].join('\n')}
+            </pre>
+          </Scroller>
+        </div>
       )}
     </div>
   );

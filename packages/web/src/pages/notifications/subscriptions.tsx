@@ -39,6 +39,7 @@ const aboutOf = (one: Subscription): string =>
   one.types.map((type) => type.slice('case.'.length)).join(', ') +
   (one.severity < 5 ? `; ${severityName(one.severity)}${one.severity > 1 ? ' or worse' : ''}` : '') +
   (one.tags.length > 0 ? `; with ${one.tags.join(' or ')}` : '') +
+  (one.fields.length > 0 ? `; with ${one.fields.join(' or ')}` : '') +
   (one.classes.length > 0 ? `; ${one.classes.join(' or ')}` : '') +
   (one.eventKinds.length > 0 ? `; ${one.eventKinds.join(' or ')}` : '') +
   (one.hours ? `; ${hoursInWords(one.hours)}` : '');
@@ -68,7 +69,7 @@ const columnsOf = (siteName: (id: string) => string): Column<Subscription>[] => 
   {
     id: 'state',
     title: 'State',
-    width: 'minmax(130px, 0.8fr)',
+    width: 'minmax(180px, 0.8fr)',
     narrow: true,
     value: (one) => (one.enabled ? 'on' : 'off'),
     cell: (one) => <State subscription={one} />,
@@ -97,8 +98,8 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
     <>
       <div className="strip">
         <p>
-          A case that opens, changes or ends is told to webhooks, chats, pagers and log servers, and to people
-          by e-mail.
+          Cases that open, change or end are sent to webhooks, chats, pagers and log servers, and to people by
+          e-mail.
         </p>
       </div>
       <Collection

@@ -79,7 +79,7 @@ export function Figures({ summary, site }: { summary: Summary; site: string | un
         figure={cases.open + cases.investigating}
         legend={[
           `${count(cases.open)} open`,
-          `${count(cases.investigating)} investigated`,
+          `${count(cases.investigating)} investigating`,
           `${count(cases.resolved)} resolved`,
         ]}
       />

@@ -99,11 +99,11 @@ export function FreePorts() {
       actions={<ExportMenu id="interfaces.free" query={shown} columns={COLUMNS} name="free ports" />}
     >
       <Filters
-        search={shown}
+        search={search}
         change={change}
         filters={[
           { key: 'search', label: 'Search', placeholder: 'Device, port, alias', width: 220 },
-          { key: 'unusedDays', label: 'Not used for', choices: UNUSED },
+          { key: 'unusedDays', label: 'Not used for', choices: UNUSED, standard: String(FREE_DAYS) },
           { key: 'site', label: 'Site', choices: sites },
           { key: 'class', label: 'Class', choices: CLASSES, many: true },
         ]}

@@ -35,7 +35,7 @@ export function SecondFactor() {
   return (
     <Box component="section" className="panel" maw={560} p={16} aria-label="Second factor">
       <p>A sign-in needs a code of your authenticator app. {left(recoveryCodes)}</p>
-      <p className="quiet">For another device, or new recovery codes, remove it and set it up anew.</p>
+      <p className="quiet">For another phone, or new recovery codes, remove it and set it up anew.</p>
       <Group mt={12}>
         <Button variant="default" onClick={() => setRemoving(true)}>
           Remove
@@ -52,7 +52,9 @@ export function MustSetUp() {
   return (
     <main className={classes.alone}>
       <h1>Set up your second factor</h1>
-      <p className="quiet">This server asks for a code of an authenticator app besides every password.</p>
+      <p className="quiet">
+        This server asks for a code of an authenticator app in addition to the password.
+      </p>
       <SecondFactor />
     </main>
   );
@@ -81,7 +83,7 @@ function SetUp({ onDone }: { onDone: (result: Result<'secondFactor.confirm'>) =>
         >
           <p>Scan this with an authenticator app, then type the code that it shows.</p>
           <QrCode text={begun.uri} />
-          <CopyField label="Without a camera" text={begun.secret} />
+          <CopyField label="Key, to type it in by hand" text={begun.secret} />
           <TextInput
             label="Code"
             inputMode="numeric"
@@ -101,8 +103,8 @@ function SetUp({ onDone }: { onDone: (result: Result<'secondFactor.confirm'>) =>
         onSubmit={async () => setBegun((await send('secondFactor.begin', { body: { password } })).data)}
       >
         <p>
-          With a second factor a sign-in needs a code of an authenticator app besides the password. Every
-          other session is signed out.
+          With a second factor, a sign-in needs a code of an authenticator app in addition to the password.
+          Every other session is signed out.
         </p>
         <input type="text" autoComplete="username" value={user.name} readOnly hidden />
         <PasswordInput

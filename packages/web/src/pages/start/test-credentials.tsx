@@ -26,7 +26,7 @@ export function TestCredentials() {
   });
   return (
     <form onSubmit={submit} className={classes.test}>
-      <Group gap={6} align="end">
+      <Group gap={6} align="start">
         <TextInput
           aria-label="Address to test the credentials on"
           placeholder="10.20.0.1"
@@ -64,7 +64,9 @@ function Outcome({ scanId }: { scanId: string }) {
     return (
       <output className={classes.outcome}>
         <Loader size={14} color="gray" />
-        {scan?.status === 'queued' && scan.statusReason ? scan.statusReason : 'The collector asks it'}
+        {scan?.status === 'queued' && scan.statusReason
+          ? scan.statusReason
+          : 'The collector tests this address'}
       </output>
     );
   const look = result && lookOf(result.outcome);
@@ -72,7 +74,11 @@ function Outcome({ scanId }: { scanId: string }) {
     <output className={classes.outcome}>
       <span className={classes.swatch} style={{ background: `var(${look?.colour})` }} aria-hidden />
       <span>
-        <strong>{look ? `${look.label}.` : `The scan ended ${scan.status}.`}</strong>{' '}
+        <strong>
+          {look
+            ? `${look.label.replace(/^./, (first) => first.toUpperCase())}.`
+            : `The scan ended ${scan.status}.`}
+        </strong>{' '}
         {result?.note ?? look?.meaning ?? scan.statusReason} {result && <Found address={result.address} />}{' '}
         <ScanLink id={scanId}>Show the scan</ScanLink>
       </span>

@@ -1,9 +1,9 @@
-/** Custom fields: what is defined, and which values each takes. */
-import type { Annotated, CustomField, FieldValue } from '@rollcall/shared/api/annotations';
-import { unix } from '../../platform/db/list.ts';
-import type { Sql, Transaction } from '../../platform/db/sql.ts';
-import { closest } from '../../platform/ops/hint.ts';
-import { invalid } from '../../platform/problem.ts';
+/** Custom fields: what is defined, which values each takes, and filters by them. */
+import type { Annotated, Annotations, CustomField, FieldValue } from '@rollcall/shared/api/annotations';
+import { closest } from '../ops/hint.ts';
+import { invalid } from '../problem.ts';
+import { unix } from './list.ts';
+import type { Sql, Transaction } from './sql.ts';
 
 /** Over `custom_fields`. */
 export const FIELD_COLUMNS = `id, applies_to AS "appliesTo", name, type, choices, ${unix('created_at')} AS "createdAt"`;
@@ -94,6 +94,32 @@ export async function requireFields(
   }
 }
 
+// ── Filters ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** `NAME:VALUE`, or `NAME` alone: names have no colon. */
+export function nameAndValue(filter: string): [name: string, value: string | undefined] {
+  const at = filter.indexOf(':');
+  return at < 0 ? [filter.trim(), undefined] : [filter.slice(0, at).trim(), filter.slice(at + 1).trim()];
+}
+
+/** A filter is a text; which of these values it means depends on the type of its field. Without a value it means any. */
+export function meantBy(filter: string): { name: string; values?: FieldValue[] } {
+  const [name, value] = nameAndValue(filter);
+  if (value === undefined) return { name };
+  const values: FieldValue[] = [value];
+  const yes = saysYes(value);
+  if (yes !== undefined) values.push(yes);
+  if (value.trim() !== '' && Number.isFinite(Number(value))) values.push(Number(value));
+  return { name, values };
+}
+
+/** Whether something has what a filter names; `withFields` says the same in SQL. */
+export function hasField(own: Annotations['fields'], filter: string): boolean {
+  const { name, values } = meantBy(filter);
+  const value = Object.hasOwn(own, name) ? own[name] : undefined;
+  return value !== undefined && (values?.includes(value) ?? true);
+}
+
 /** For a filter that found nothing: refuses a field that there is not, instead of an empty answer. */
 export async function requireFilterFields(
   sql: Sql,
@@ -106,8 +132,41 @@ export async function requireFilterFields(
     if (!fields.has(name)) throw invalid('field', noField(name, fields));
 }
 
-/** `NAME:VALUE`, or `NAME` alone: names have no colon. */
-export function nameAndValue(text: string): [name: string, value: string | undefined] {
-  const at = text.indexOf(':');
-  return at < 0 ? [text.trim(), undefined] : [text.slice(0, at).trim(), text.slice(at + 1)];
+/**
+ * Filters that are stored, each once and with its value as the only field of that name has it. In the transaction that
+ * stores them: it keeps the definitions, so that none names a field that is deleted meanwhile. A choice that is none any
+ * more stays where it was stored before: devices may have it still.
+ * @param of whose fields they may be @param member of the request that names them
+ * @throws Problem `invalid_request` for a field that there is not, or a value that it does not take
+ */
+export async function storedFilters(
+  sql: Transaction,
+  of: readonly Annotated[],
+  filters: readonly string[],
+  { member, before = [] }: { member: string; before?: readonly string[] },
+): Promise<string[]> {
+  if (filters.length === 0) return [];
+  const defined = await sql.query<CustomField & Record<string, unknown>>(
+    `SELECT ${FIELD_COLUMNS} FROM custom_fields WHERE applies_to = ANY($1::text[]) ORDER BY id FOR KEY SHARE`,
+    [of],
+  );
+  const stored = filters.map((filter) => {
+    const [name, value = ''] = nameAndValue(filter);
+    const named = defined.filter((field) => field.name === name);
+    if (named.length === 0)
+      throw invalid(
+        member,
+        `${name}: ${noField(name, new Map(defined.map((field) => [field.name, field])))}`,
+      );
+    if (before.includes(filter)) return filter;
+    let reason = '';
+    for (const field of named) {
+      const checked = valueOfText(field, value);
+      // Where devices and interfaces have fields of this name, their types may read the text in different ways.
+      if (checked.ok) return `${name}:${named.length > 1 ? value : checked.value}`;
+      reason = checked.reason;
+    }
+    throw invalid(member, `${name} ${reason}`);
+  });
+  return [...new Set(stored)];
 }
