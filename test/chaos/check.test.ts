@@ -182,7 +182,7 @@ describe.each(databases())('the checker on %s', (name, open) => {
   });
 
   test('a sample that is counted as lost is no hole', async () => {
-    const one = `DELETE FROM samples WHERE at IN (SELECT min(at) FROM samples GROUP BY device_id)`;
+    const one = `DELETE FROM samples WHERE (device_id, at) IN (SELECT device_id, min(at) FROM samples GROUP BY 1)`;
     const verdict = await tampered(db, `WITH gone AS (${one}) ${counted}`, judge);
     expect(verdict.examples).toEqual([]);
     expect(verdict).toMatchObject({ untimely: 2, lost: 0 });

@@ -22,6 +22,12 @@ const lldpRow = (port: number, name: string): string =>
     )
     .join('');
 
+/** All but the disks: those are of the machine that runs the tests, and those of other tests, which fill some. */
+const ACCESS = `view ours included .1
+view ours excluded .1.3.6.1.2.1.25.2
+rocommunity public default -V ours
+`;
+
 /** A network of this process: tests beside each other, and what an ended run left, do not meet (RFC 2544: 198.18.0.0/15). */
 const LAN = `198.${18 + ((process.pid >> 8) & 1)}.${process.pid & 255}`;
 
@@ -71,7 +77,7 @@ export class Host {
     mkdirSync(state, { recursive: true });
     const conf = join(state, 'snmpd.conf');
     const lldp = neighbours.map((name, i) => lldpRow(i + 1, name)).join('');
-    writeFileSync(conf, `rocommunity public\nsysName ${this.sysName}\ninterface_fadeout 1\n${lldp}`);
+    writeFileSync(conf, `${ACCESS}sysName ${this.sysName}\ninterface_fadeout 1\n${lldp}`);
     const agent = ['/usr/sbin/snmpd', '-f', '-Lf', join(state, 'log'), '-C', '-c', conf, '-I', '-smux'];
     this.#snmpd = spawn('ip', ['netns', 'exec', this.name, ...agent, `udp:${this.address}:161`], {
       env: { ...process.env, PATH, SNMP_PERSISTENT_DIR: state, MIBS: '' },
