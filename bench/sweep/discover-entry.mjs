@@ -32,7 +32,7 @@ await discover(
     timeoutMs: Number(timeoutMs),
     port: 161,
     credentials: [{ id: 'bench', version: 'v2c', community: new Secret('public') }],
-    attempts: { left: () => 1, spend: () => undefined },
+    attempts: { left: () => 1, spend: () => undefined, accepted: () => undefined },
   },
   (found) => {
     if (found.outcome !== 'snmp') return;
