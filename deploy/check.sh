@@ -18,6 +18,28 @@ security collector 15
 # `check.sh units`: no packages needed.
 [ "${1:-}" != units ] || exit $failed
 
+# Machine code in a package is for its architecture, Node's among it: a foreign one would fail on the site's host only.
+machine_code() {
+  local tree machine file found=0
+  case $1 in *_amd64.deb) machine=3e00 ;; *_arm64.deb) machine=b700 ;; *) complain "$1 is for no known architecture" ;; esac
+  tree=$(mktemp -d)
+  dpkg-deb --extract "$1" "$tree"
+  while IFS= read -r -d '' file; do
+    # ELF: magic in the first four bytes, e_machine in the 18th and 19th.
+    [ "$(od -An -tx1 -N4 "$file" | tr -d ' ')" = 7f454c46 ] || continue
+    found=$((found + 1))
+    [ "$(od -An -tx1 -j18 -N2 "$file" | tr -d ' ')" = "$machine" ] || complain "$1: ${file#"$tree"} is for another machine"
+  done < <(find "$tree" -type f -size +16k -print0)
+  rm -rf "$tree"
+  [ "$found" -ge 3 ] || complain "$1 has $found files of machine code, less than Node and two native parts"
+}
+
+# `check.sh machine FOLDER`: the machine code of the packages there alone.
+if [ "${1:-}" = machine ]; then
+  for package in "$2"/rollcall-*.deb; do machine_code "$package"; done
+  exit $failed
+fi
+
 # billed ARTEFACT WHAT PURL: the bill of materials beside it names a package whose purl starts so.
 billed() {
   local bill=${1%.*}.cdx.json
@@ -40,22 +62,6 @@ if [ "${1:-}" = images ]; then
   images "$2"
   exit $failed
 fi
-
-# Machine code in a package is for its architecture, Node's among it: a foreign one would fail on the site's host only.
-machine_code() {
-  local tree machine file found=0
-  case $1 in *_amd64.deb) machine=3e00 ;; *_arm64.deb) machine=b700 ;; *) complain "$1 is for no known architecture" ;; esac
-  tree=$(mktemp -d)
-  dpkg-deb --extract "$1" "$tree"
-  while IFS= read -r -d '' file; do
-    # ELF: magic in the first four bytes, e_machine in the 18th and 19th.
-    [ "$(od -An -tx1 -N4 "$file" | tr -d ' ')" = 7f454c46 ] || continue
-    found=$((found + 1))
-    [ "$(od -An -tx1 -j18 -N2 "$file" | tr -d ' ')" = "$machine" ] || complain "$1: ${file#"$tree"} is for another machine"
-  done < <(find "$tree" -type f -size +16k -print0)
-  rm -rf "$tree"
-  [ "$found" -ge 3 ] || complain "$1 has $found files of machine code, less than Node and two native parts"
-}
 
 packages=(dist/rollcall-*.deb)
 [ -e "${packages[0]}" ] || complain 'no packages in dist/: npm run package'
