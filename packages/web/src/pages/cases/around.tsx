@@ -2,7 +2,7 @@ import type { CaseDetail } from '@rollcall/shared/api/incidents';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useNow } from '../../components/show/index.ts';
-import { Drawings, OF_DEVICE, OF_INTERFACE } from '../device/drawings.tsx';
+import { Drawings, OF_DEVICE, OF_INTERFACE } from '../device/measured/drawings.tsx';
 import { EventChart, isCharted } from '../events/event-chart.tsx';
 import { courseOf } from './course.ts';
 

@@ -29,16 +29,16 @@ import { DeviceEvents } from './events.tsx';
 import { Hardware } from './hardware.tsx';
 import { History } from './history.tsx';
 import { Identity } from './identity.tsx';
-import { Interfaces } from './interfaces.tsx';
 import { Neighbours } from './neighbours.tsx';
+import { Interfaces } from './ports/interfaces.tsx';
 import { Summary } from './summary.tsx';
 import { Tables } from './tables.tsx';
 
 /** With the library that draws charts: loaded when it is opened. */
 const Performance = lazy(() =>
-  import('./performance.tsx').then((module) => ({ default: module.Performance })),
+  import('./measured/performance.tsx').then((module) => ({ default: module.Performance })),
 );
-const Health = lazy(() => import('./health.tsx').then((module) => ({ default: module.Health })));
+const Health = lazy(() => import('./measured/health.tsx').then((module) => ({ default: module.Health })));
 const Dialogs = lazy(() => import('./dialogs.tsx').then((module) => ({ default: module.DeviceDialogs })));
 
 const route = getRouteApi('/devices/$id');

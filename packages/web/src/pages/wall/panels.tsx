@@ -8,7 +8,7 @@ import { hasValues, Plot, valueText } from '../../components/chart/index.ts';
 import { Severity, Time } from '../../components/show/index.ts';
 import { count } from '../../format.ts';
 import { percentText } from '../availability/month.ts';
-import { TRAFFIC, useDrawn } from '../device/drawings.tsx';
+import { TRAFFIC, useDrawn } from '../device/measured/drawings.tsx';
 import { useLinkLoad } from '../topology/link-load.ts';
 import type { MapHandle } from '../topology/map.tsx';
 import { stateOf } from './mood.ts';

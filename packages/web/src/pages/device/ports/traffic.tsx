@@ -1,4 +1,4 @@
-import { Sparkline } from '../../components/chart/sparkline.tsx';
+import { Sparkline } from '../../../components/chart/sparkline.tsx';
 import type { Busy } from './busiest.ts';
 
 /** The course of an interface's traffic in a row of a table. */

@@ -1,13 +1,13 @@
 import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
 import { IconTags } from '@tabler/icons-react';
 import { useState } from 'react';
-import { call } from '../../api.ts';
-import { IconButton } from '../../components/controls/index.ts';
-import { notifyProblem } from '../../components/feedback/index.ts';
-import { ManyDialog } from '../../components/form/index.ts';
-import { type ListQuery, SelectionBar, type useSelection } from '../../components/table/index.ts';
-import { plural } from '../../format.ts';
-import { useSend } from '../../use-action.ts';
+import { call } from '../../../api.ts';
+import { IconButton } from '../../../components/controls/index.ts';
+import { notifyProblem } from '../../../components/feedback/index.ts';
+import { ManyDialog } from '../../../components/form/index.ts';
+import { type ListQuery, SelectionBar, type useSelection } from '../../../components/table/index.ts';
+import { plural } from '../../../format.ts';
+import { useSend } from '../../../use-action.ts';
 
 interface SelectedInterfacesProps {
   selection: ReturnType<typeof useSelection<NetworkInterface>>;

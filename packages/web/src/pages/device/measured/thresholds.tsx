@@ -4,11 +4,11 @@ import type { Threshold } from '@rollcall/shared/api/sites';
 import type { AppliedThreshold, ThresholdLayer, ThresholdState } from '@rollcall/shared/api/thresholds';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { apiQuery } from '../../api.ts';
-import { FormDialog } from '../../components/form/index.ts';
-import { Entry, Panel } from '../../components/page/index.ts';
-import { useMay } from '../../session.tsx';
-import { useSend } from '../../use-action.ts';
+import { apiQuery } from '../../../api.ts';
+import { FormDialog } from '../../../components/form/index.ts';
+import { Entry, Panel } from '../../../components/page/index.ts';
+import { useMay } from '../../../session.tsx';
+import { useSend } from '../../../use-action.ts';
 
 const WORDS: Record<Threshold, string> = {
   utilisation: 'Interface utilisation',

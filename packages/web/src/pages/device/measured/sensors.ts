@@ -1,7 +1,7 @@
 /** Sensors as a page shows them. Pure. */
 import type { Sensor } from '@rollcall/shared/api/sensors';
-import { valueText } from '../../components/chart/series.ts';
-import { bytes } from '../../format.ts';
+import { valueText } from '../../../components/chart/series.ts';
+import { bytes } from '../../../format.ts';
 
 const TITLES: Record<Sensor['component'], string> = {
   psu: 'Power supplies',

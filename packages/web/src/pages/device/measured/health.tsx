@@ -4,16 +4,16 @@ import type { Sensor } from '@rollcall/shared/api/sensors';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { apiQuery } from '../../api.ts';
-import { Chart, hasValues, lineOf, timesOf } from '../../components/chart/index.ts';
-import { Sparkline } from '../../components/chart/sparkline.tsx';
-import { Empty, Loaded } from '../../components/feedback/index.ts';
-import { type RangeSearch, rangeOf, TimeRange } from '../../components/filter/index.ts';
-import { Panel } from '../../components/page/index.ts';
-import { HealthStatus, Time, useNow } from '../../components/show/index.ts';
-import { type Column, ShortTable } from '../../components/table/index.ts';
-import { count, plural } from '../../format.ts';
-import { useUrlState } from '../../url-state.ts';
+import { apiQuery } from '../../../api.ts';
+import { Chart, hasValues, lineOf, timesOf } from '../../../components/chart/index.ts';
+import { Sparkline } from '../../../components/chart/sparkline.tsx';
+import { Empty, Loaded } from '../../../components/feedback/index.ts';
+import { type RangeSearch, rangeOf, TimeRange } from '../../../components/filter/index.ts';
+import { Panel } from '../../../components/page/index.ts';
+import { HealthStatus, Time, useNow } from '../../../components/show/index.ts';
+import { type Column, ShortTable } from '../../../components/table/index.ts';
+import { count, plural } from '../../../format.ts';
+import { useUrlState } from '../../../url-state.ts';
 import { course, groupsOf, limitsText, readingText } from './sensors.ts';
 
 /** Sensors are read every five minutes. */

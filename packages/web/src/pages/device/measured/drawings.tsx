@@ -3,7 +3,7 @@ import type { MetricData, MetricName } from '@rollcall/shared/api/measurements';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { apiQuery } from '../../api.ts';
+import { apiQuery } from '../../../api.ts';
 import {
   type BandSpan,
   Chart,
@@ -13,9 +13,9 @@ import {
   type Mark,
   nothing,
   timesOf,
-} from '../../components/chart/index.ts';
-import { Loaded } from '../../components/feedback/index.ts';
-import { Panel } from '../../components/page/index.ts';
+} from '../../../components/chart/index.ts';
+import { Loaded } from '../../../components/feedback/index.ts';
+import { Panel } from '../../../components/page/index.ts';
 
 /** A chart: which metrics it draws, and how. */
 interface Drawing {

@@ -2,11 +2,11 @@ import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import type { Series } from '@rollcall/shared/api/measurements';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { apiQuery } from '../../api.ts';
-import { valueText } from '../../components/chart/index.ts';
-import { Panel } from '../../components/page/index.ts';
-import { type Column, ShortTable } from '../../components/table/index.ts';
-import { useUrlState } from '../../url-state.ts';
+import { apiQuery } from '../../../api.ts';
+import { valueText } from '../../../components/chart/index.ts';
+import { Panel } from '../../../components/page/index.ts';
+import { type Column, ShortTable } from '../../../components/table/index.ts';
+import { useUrlState } from '../../../url-state.ts';
 import { type Busy, busiest } from './busiest.ts';
 import { Traffic } from './traffic.tsx';
 

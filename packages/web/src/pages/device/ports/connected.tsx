@@ -1,8 +1,8 @@
 import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
 import { FAR_END_WORDS } from '@rollcall/shared/far-end';
 import { Link } from '@tanstack/react-router';
-import { DeviceLink } from '../../components/show/index.ts';
-import { plural } from '../../format.ts';
+import { DeviceLink } from '../../../components/show/index.ts';
+import { plural } from '../../../format.ts';
 
 type Port = Pick<NetworkInterface, 'id' | 'neighbour' | 'endpoints'>;
 type Shown = NetworkInterface['endpoints']['shown'][number];

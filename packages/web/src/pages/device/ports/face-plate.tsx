@@ -1,9 +1,9 @@
 import { FREE_DAYS } from '@rollcall/shared/api/free-ports';
 import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, useRef, useState } from 'react';
-import { Panel } from '../../components/page/index.ts';
-import { useNow } from '../../components/show/index.ts';
-import { bitrate, plural } from '../../format.ts';
+import { Panel } from '../../../components/page/index.ts';
+import { useNow } from '../../../components/show/index.ts';
+import { bitrate, plural } from '../../../format.ts';
 import { connectedText } from './connected.tsx';
 import classes from './face-plate.module.css';
 import { type Port, plateOf, type Socket, type SocketState, socketBy, type Unit } from './plate.ts';

@@ -5,15 +5,15 @@ import { IconTags } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { apiQuery } from '../../api.ts';
-import { valueText } from '../../components/chart/series.ts';
-import type { MenuAction } from '../../components/controls/index.ts';
-import { Empty } from '../../components/feedback/index.ts';
-import { Filters } from '../../components/filter/index.ts';
-import { AnnotationDialog } from '../../components/form/index.ts';
-import { ExportMenu } from '../../components/list/index.ts';
-import { Body } from '../../components/page/index.ts';
-import { LinkStatus, Tag, Tags, Time, useNow } from '../../components/show/index.ts';
+import { apiQuery } from '../../../api.ts';
+import { valueText } from '../../../components/chart/series.ts';
+import type { MenuAction } from '../../../components/controls/index.ts';
+import { Empty } from '../../../components/feedback/index.ts';
+import { Filters } from '../../../components/filter/index.ts';
+import { AnnotationDialog } from '../../../components/form/index.ts';
+import { ExportMenu } from '../../../components/list/index.ts';
+import { Body } from '../../../components/page/index.ts';
+import { LinkStatus, Tag, Tags, Time, useNow } from '../../../components/show/index.ts';
 import {
   type Column,
   ColumnsMenu,
@@ -24,11 +24,11 @@ import {
   usePagedList,
   useSelection,
   VirtualTable,
-} from '../../components/table/index.ts';
-import { bitrate, plural } from '../../format.ts';
-import { useMay } from '../../session.tsx';
-import { useUrlState } from '../../url-state.ts';
-import { useSend } from '../../use-action.ts';
+} from '../../../components/table/index.ts';
+import { bitrate, plural } from '../../../format.ts';
+import { useMay } from '../../../session.tsx';
+import { useUrlState } from '../../../url-state.ts';
+import { useSend } from '../../../use-action.ts';
 import { LOAD, loadOf, trafficOf } from './busiest.ts';
 import { Connected, connectedText } from './connected.tsx';
 import { FacePlate } from './face-plate.tsx';
