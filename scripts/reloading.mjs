@@ -12,7 +12,7 @@ const OWN = {
   web: /^packages\/web\//,
 };
 /** Of the web application only what its configuration reads: Vite follows the rest by itself. */
-const WEB_CONFIGURATION = 'packages/web/src/theme.ts';
+const WEB_CONFIGURATION = 'packages/web/src/theme/theme.ts';
 const SOURCE = /(?<!\.test)\.(ts|json|sql|ya?ml)$/;
 /** An editor, or git, writes several files at once. */
 const SETTLE_MS = 80;

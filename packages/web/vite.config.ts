@@ -10,7 +10,7 @@ import {
 import type { Operation } from '@rollcall/shared/api/operation';
 import react from '@vitejs/plugin-react';
 import { createLogger, defineConfig, type Plugin } from 'vite';
-import { theme } from './src/theme.ts';
+import { theme } from './src/theme/theme.ts';
 
 /**
  * Method, path and query parameters of every REST operation as a module of plain data. Types come from the shared table

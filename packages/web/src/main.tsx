@@ -1,4 +1,4 @@
-import './styles.ts';
+import './theme/styles.ts';
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
@@ -8,7 +8,7 @@ import { createRoot } from 'react-dom/client';
 import { schemeManager } from './preferences.ts';
 import { router } from './router.tsx';
 import { SessionGate } from './session.tsx';
-import { theme } from './theme.ts';
+import { theme } from './theme/theme.ts';
 
 const MustSetUp = lazy(async () => ({
   default: (await import('./pages/profile/second-factor.tsx')).MustSetUp,

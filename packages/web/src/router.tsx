@@ -12,7 +12,7 @@ import type { QueryKey } from './api.ts';
 import { Empty, ProblemView } from './components/feedback/index.ts';
 import { Page } from './components/page/index.ts';
 import { keys, parseSearch, type Search, stringifySearch } from './search.ts';
-import { Shell } from './shell.tsx';
+import { Shell } from './shell/shell.tsx';
 
 type Kiosk = Search<'kiosk'>;
 const root = createRootRoute({

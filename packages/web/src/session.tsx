@@ -9,7 +9,7 @@ import { followChanges, pollChanges } from './live.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { arrivalOf } from './pages/sign-in-refusals.ts';
 import { loadPreferences } from './preferences.ts';
-import { useScheme } from './scheme.ts';
+import { useScheme } from './theme/scheme.ts';
 import { wallToken } from './wall-token.ts';
 
 const Person = createContext<Me | undefined>(undefined);

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { usePreferences } from '../../preferences.ts';
-import { useShownScheme } from '../../scheme.ts';
+import { useShownScheme } from '../../theme/scheme.ts';
 import classes from './chart.module.css';
 import { BandLegend, ChartTable, Legend } from './legend.tsx';
 import { type BandSpan, described, type Line, tickText, valueRange, valueText } from './series.ts';

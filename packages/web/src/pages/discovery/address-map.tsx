@@ -7,7 +7,7 @@ import { call } from '../../api.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { useNarrow } from '../../components/table/index.ts';
 import { plural } from '../../format.ts';
-import { useShownScheme } from '../../scheme.ts';
+import { useShownScheme } from '../../theme/scheme.ts';
 import { BAND, bandsOf, dotted, ipv4 } from './bands.ts';
 import classes from './discovery.module.css';
 import { lookOf, OUTCOME_LOOKS } from './outcomes.ts';

@@ -3,7 +3,7 @@ import { useSiteChoices } from '../../choices.ts';
 import { Panel } from '../../components/page/index.ts';
 import { absolute, ago, useNow } from '../../components/show/index.ts';
 import { savePreferences, usePreferences } from '../../preferences.ts';
-import { useScheme } from '../../scheme.ts';
+import { useScheme } from '../../theme/scheme.ts';
 import classes from './profile.module.css';
 
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone;

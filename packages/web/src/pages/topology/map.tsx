@@ -4,7 +4,7 @@ import cytoscape, { type Core } from 'cytoscape';
 import { useEffect, useMemo, useRef } from 'react';
 import { CLASS_ICONS } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
-import { useShownScheme } from '../../scheme.ts';
+import { useShownScheme } from '../../theme/scheme.ts';
 import { elementsOf, type Icons, linkData, linkId, nodeData } from './elements.ts';
 import type { LoadOf } from './link-load.ts';
 import { styleOf } from './map-style.ts';

@@ -1,6 +1,6 @@
 import { type MantineColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useSyncExternalStore } from 'react';
-import { savePreferences } from './preferences.ts';
+import { savePreferences } from '../preferences.ts';
 
 /**
  * The page's colour scheme. Transitions are kept while it changes: switching them off for that moment takes a style

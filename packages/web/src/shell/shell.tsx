@@ -17,19 +17,19 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, useCallback, useEffect, useRef, useState } from 'react';
-import { apiQuery } from './api.ts';
+import { apiQuery } from '../api.ts';
+import { SEARCH_FIELD } from '../components/filter/index.ts';
+import { absolute, useNow } from '../components/show/index.ts';
+import { useLive } from '../live.ts';
+import { usePreferences } from '../preferences.ts';
+import { useHasLab, useMay, useMe } from '../session.tsx';
+import { useScheme } from '../theme/scheme.ts';
+import { useAction } from '../use-action.ts';
+import { useEscape } from '../use-escape.ts';
 import { Palette } from './command-palette.tsx';
-import { SEARCH_FIELD } from './components/filter/index.ts';
-import { absolute, useNow } from './components/show/index.ts';
 import { KeyboardHelp, usePageKeys } from './keyboard.tsx';
-import { useLive } from './live.ts';
 import { LAB, MANAGES, PLACES, type Place } from './places.ts';
-import { usePreferences } from './preferences.ts';
-import { useScheme } from './scheme.ts';
-import { useHasLab, useMay, useMe } from './session.tsx';
 import classes from './shell.module.css';
-import { useAction } from './use-action.ts';
-import { useEscape } from './use-escape.ts';
 
 export function Shell() {
   // Nothing else of the address: the frame stays as it is while a page is filtered and sorted.

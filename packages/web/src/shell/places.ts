@@ -20,7 +20,7 @@ import {
   IconTopologyStar3,
   IconUsers,
 } from '@tabler/icons-react';
-import type { Icon } from './components/show/index.ts';
+import type { Icon } from '../components/show/index.ts';
 
 /** A page of the menu. */
 export interface Place {

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Fragment, useEffect } from 'react';
-import { Dialog } from './components/form/index.ts';
+import { Dialog } from '../components/form/index.ts';
 import classes from './keyboard.module.css';
 import { PLACES, type Place } from './places.ts';
 

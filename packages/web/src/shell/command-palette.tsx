@@ -12,12 +12,12 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react';
-import { apiQuery } from './api.ts';
-import { notify, notifyProblem } from './components/feedback/index.ts';
-import { copyText } from './components/show/index.ts';
+import { apiQuery } from '../api.ts';
+import { notify, notifyProblem } from '../components/feedback/index.ts';
+import { copyText } from '../components/show/index.ts';
+import { useHasLab, useMay } from '../session.tsx';
+import { useScheme } from '../theme/scheme.ts';
 import { LAB, MANAGES, PLACES } from './places.ts';
-import { useScheme } from './scheme.ts';
-import { useHasLab, useMay } from './session.tsx';
 
 interface Goal {
   to: string;
