@@ -117,7 +117,7 @@ function EventRow({ event, worked, chosen, onChoose }: EventRowProps) {
         <span />
       )}
       <Severity code={event.severity} />
-      <EventLink id={event.id} className="plain cut" title={eventText(event)}>
+      <EventLink id={event.id} className="plain">
         {eventText(event)}
       </EventLink>
       <EventStatus status={event.status} />
