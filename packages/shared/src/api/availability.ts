@@ -106,7 +106,6 @@ const spansQuery = z.strictObject({
   from: asked.from,
   to: asked.to,
 });
-export type AvailabilitySpansQuery = z.output<typeof spansQuery>;
 
 const description = `Every second has one state: maintenance before not observed, before down, before up.
 It follows from the events \`device.down\`, \`device.unreachable\` and \`interface.down\`, flapping ones included.
