@@ -4,6 +4,7 @@ import { brokenConventions } from '@rollcall/shared/testing/metric-names';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readPresent } from '../incidents/conditions/store.ts';
+import { absorbInto } from '../ingest/tables/save.ts';
 import type { Database } from '../platform/db/db.ts';
 import { METRIC_DAYS } from '../platform/ops/config.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
@@ -17,7 +18,8 @@ import { readTop } from './top.ts';
 
 afterAll(closeDatabases);
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** The begin of a day. */
 const START = Date.UTC(2026, 10, 20);
@@ -279,6 +281,38 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     );
     expect(refused).toEqual([tomorrow, late, again]);
     expect(await rows('samples')).toBe(1);
+  });
+
+  it('is one line for a port whose device two records proved to be, rolled up or not', async () => {
+    const [other, port] = [uuidv7(), uuidv7()];
+    await insert(db, 'devices', [
+      {
+        site_id: siteId,
+        id: other,
+        name: 'again',
+        address: '10.0.0.9',
+        class: 'switch',
+        first_seen: new Date(),
+      },
+    ]);
+    await insert(db, 'interfaces', [
+      {
+        ...{ site_id: siteId, id: port, device_id: other, if_index: 7, name: 'eth0', speed_bps: 1_000_000 },
+        ...{ first_seen: new Date(), last_seen: new Date() },
+      },
+    ]);
+    const ofOther = { deviceId: other, ports: { ifIndex: [7], name: ['eth0'], inOctets: [15_000] } };
+    await store(minute(START + MINUTE, 7500));
+    await store(minute(START + 2 * HOUR, 0, ofOther));
+    now = START + 2 * HOUR + 30 * MINUTE;
+    await everything();
+    await store(minute(START + 3 * HOUR, 0, ofOther));
+    await db.transaction((sql) => absorbInto(sql, siteId, [{ from: other, into: deviceId }]));
+    const hours = { from: at(START), to: at(START + 3 * HOUR), step: 3600 };
+    expect(await valuesOf(hours)).toEqual([1000, 2000, 2000]);
+    now = START + 2 * DAY;
+    await everything();
+    expect(await valuesOf(hours)).toEqual([1000, 2000, 2000]);
   });
 
   it('takes what comes late of a record that was merged as measured of its receiver, and says what it refuses', async () => {

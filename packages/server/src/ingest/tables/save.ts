@@ -6,6 +6,7 @@ import type { Sql } from '../../platform/db/sql.ts';
 import { current, factsRow, type World } from '../world.ts';
 import { keepEndpoints } from './endpoints.ts';
 import { deviceChanges } from './merge.ts';
+import { moveMeasurements, TWINS } from './move-measurements.ts';
 import { placeVlans } from './place-vlans.ts';
 import { type DeviceRow, sameDevice, sameSighting, type Writes } from './rows.ts';
 import * as store from './store.ts';
@@ -109,7 +110,7 @@ const WORDS = `thresholds = COALESCE(d.thresholds, o.thresholds),
     ELSE left(concat_ws(E'\\n', nullif(d.note, ''), o.note), ${NOTE_MOST}) END,
   fields = o.fields || d.fields, set_by = o.set_by || d.set_by`;
 
-/** What people said of a record and of its interfaces; those of the receiver are found by name, else by ifIndex. */
+/** What people said of a record and of its interfaces. */
 async function keepWords(
   sql: Sql,
   siteId: string,
@@ -127,37 +128,10 @@ async function keepWords(
   );
   await sql.query(
     `UPDATE interfaces d SET ${WORDS}
-     FROM (SELECT DISTINCT ON (r.id) r.id AS into, o.* FROM interfaces o CROSS JOIN LATERAL (
-         SELECT i.id, i.name = o.name AS named FROM interfaces i
-         WHERE i.site_id = $1::uuid AND i.device_id = $3::uuid AND (i.name = o.name OR i.if_index = o.if_index)
-         ORDER BY named DESC, i.if_index = o.if_index DESC, i.if_index LIMIT 1) r
-       WHERE o.site_id = $1::uuid AND o.device_id = $2::uuid AND (o.own_text <> '' OR o.thresholds IS NOT NULL)
-       ORDER BY r.id, r.named DESC, o.if_index) o
-     WHERE d.site_id = $1::uuid AND d.id = o.into`,
+     FROM (${TWINS}) t JOIN interfaces o ON o.site_id = $1::uuid AND o.id = t.from
+     WHERE d.site_id = $1::uuid AND d.id = t.into AND (o.own_text <> '' OR o.thresholds IS NOT NULL)`,
     params,
   );
-}
-
-/** What was measured of a record goes on as that of the receiver, for the time in which that was not measured itself. */
-async function moveMeasurements(
-  sql: Sql,
-  siteId: string,
-  { from, into }: { from: string; into: string },
-): Promise<void> {
-  const move = (table: string, more: string, ...same: string[]) =>
-    sql.query(
-      `UPDATE ${table} m SET device_id = $3::uuid${more} WHERE m.site_id = $1::uuid AND m.device_id = $2::uuid
-         AND NOT EXISTS (SELECT 1 FROM ${table} o WHERE o.site_id = m.site_id AND o.device_id = $3::uuid
-           AND ${same.map((column) => `o.${column} = m.${column}`).join(' AND ')})`,
-      [siteId, from, into],
-    );
-  await move('samples', '', 'at', 'part');
-  // The summaries of a day that both have a part of are made again.
-  await move('sample_chunks', ', summarised = false', 'step', 'begins');
-  // A sensor that the receiver has as well is its own; the health of both follows with the next reading.
-  await move('sensors', '', 'key');
-  await move('monitoring_history', '', 'since');
-  await move('backlog_history', '', 'since');
 }
 
 /** What was merged into the record before is the receiver's now, too. */
