@@ -229,7 +229,11 @@ describe.skipIf(!possible).each(networks)('a network of real daemons $name', ({ 
       mended = true;
       const returned = Date.now();
       if (isFoundByScan(outage)) {
-        const all = () => network.converged() && (!outage.virtual || (holds('to') && !holds('from')));
+        const { moved, virtual } = outage;
+        const all = () =>
+          network.converged() &&
+          (!virtual || (holds('to') && !holds('from'))) &&
+          (!moved || network.lists(moved.name, moved.address));
         await until(150_000, 'the agents tell all again', async () => all());
         await plant.scan(targets);
       }
