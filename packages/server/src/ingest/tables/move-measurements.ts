@@ -50,9 +50,10 @@ export async function moveMeasurements(
            AND ${same.map((column) => `o.${column} = m.${column}`).join(' AND ')})`,
       more.includes('$4') ? [...params, ids] : params,
     );
-  await move('samples', ['at', 'part'], `, data = ${renamed(renamed('m.data', 'ports'), 'sensors')}`);
+  const data = (now: string) => (twins.length > 0 ? `, data = ${now}` : '');
+  await move('samples', ['at', 'part'], data(renamed(renamed('m.data', 'ports'), 'sensors')));
   // The summaries of a day that both have a part of are made again.
-  await move('sample_chunks', ['step', 'begins'], `, summarised = false, data = ${CHUNK}`);
+  await move('sample_chunks', ['step', 'begins'], `, summarised = false${data(CHUNK)}`);
   // A sensor that the receiver has as well is its own; the health of both follows with the next reading.
   await move('sensors', ['key']);
   await move('monitoring_history', ['since']);
