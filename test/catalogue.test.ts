@@ -34,6 +34,8 @@ describe('readings out of names alone', () => {
     ['batteryStatusCharge', {}, 'charge'],
     ['oaIfRxPowerLevel', {}, 'signal-power'],
     ['infoFreeMemoryKbytes', {}, 'memory'],
+    ['portChromaticDispersion', {}, 'chromatic-dispersion'],
+    ['ntpPeerDispersion', {}, undefined],
     ['tempHighThreshold', {}, undefined],
     ['temperatureUnit', {}, undefined],
     ['fanStatus', {}, undefined],
@@ -110,6 +112,35 @@ describe('what facts of several modules say together', () => {
       ['1.1.2', 1024, 'total'],
       ['1.1.3', 1024, 'free'],
     ]);
+  });
+
+  it('a rate is one whose unit is stated, and of now', () => {
+    const rate = (name: string, more = {}) =>
+      fact('1.1.1', name, { kind: 'bitrate', unit: 'bit/s', scale: 1000, from: 'units', ...more });
+    expect(derived([rate('radioRxCapacity')])).toMatchObject([{ kind: 'bitrate', factor: 1000 }]);
+    expect(kinds([rate('radioRxCapacity', { from: 'default' })])).toEqual([]);
+    expect(kinds([rate('portSpeed')])).toEqual([]);
+    expect(kinds([rate('clientRxRate')])).toEqual([]);
+  });
+
+  it('a power factor in percent is a share of one', () => {
+    const share = { kind: 'power-factor', unit: '%', scale: 0.1, from: 'units' };
+    expect(derived([fact('1.1.1', 'outletPowerFactor', share)])).toMatchObject([
+      { kind: 'power-factor', factor: 0.001 },
+    ]);
+  });
+
+  it('a name loses only what the names of its module begin with; a scalar is never without one', () => {
+    const reading = { kind: 'temperature', unit: 'C', scale: 1, rank: 1, from: 'prose' };
+    const labels = (...names: string[]) => {
+      const facts = names.map((name, i) => object(`1.${i}.1`, name, reading));
+      const [maker] = sensors((name) => (name === 'health' ? facts : [])).values();
+      return maker?.tables.flatMap(({ r }) => r.map(([, , , label]) => label));
+    };
+    expect(
+      labels('boxRadioTemp', 'boxRadioFanTemp', 'boxRadioTxTemp', 'boxRadioRxTemp', 'boxCpuTemp'),
+    ).toEqual([...['temp', 'fan temp', 'tx temp', 'rx temp', 'cpu temp']]);
+    expect(labels('boxTemp', 'boxFanTemp', 'boxTxTemp', 'boxRxTemp', 'box')?.at(-1)).toBe('box');
   });
 
   it('light keeps the scale that its maker states elsewhere; power of optics is light', () => {

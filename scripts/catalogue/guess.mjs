@@ -44,6 +44,7 @@ const RULES = [
   ],
   [/\b(output|group|ups|inverter)\b.*\bload( (percent|pct|level))*$/, 'load', '%'],
   [/\bbattery\b.*\bcharge( (percent|pct|level))*$/, 'charge', '%'],
+  [/\bchromatic dispersion$/, 'chromatic-dispersion', 'ps/nm'],
   [/\b(snr|osnr|sinr|rsrq|cnr|cn|mer|eb no)( db| value)*$/, 'snr', 'dB'],
   [/\b(cpu|cpu percentage)$/, 'processor', '%'],
   [/\bcpu idle$/, 'processor', '%', 'idle'],

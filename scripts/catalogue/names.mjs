@@ -54,28 +54,36 @@ export function indexOf({ index = [] }) {
   return {};
 }
 
-/** How many words nearly all names of a module begin with. */
+/** The words that nearly all names of a module begin with. */
 const SHARED = 0.8;
 export function prefixesOf(facts) {
   const modules = new Map();
   for (const { module, name } of facts) modules.set(module, [...(modules.get(module) ?? []), tokens(name)]);
   const prefixes = new Map();
   for (const [module, lists] of modules) {
-    let n = 0;
-    for (; ; n++) {
+    const common = [];
+    for (;;) {
+      const n = common.length;
       const counts = new Map();
       for (const list of lists) if (list.length > n + 1) counts.set(list[n], (counts.get(list[n]) ?? 0) + 1);
-      if (lists.length < 3 || Math.max(0, ...counts.values()) < SHARED * lists.length) break;
+      const [word, count] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? ['', 0];
+      if (lists.length < 3 || count < SHARED * lists.length) break;
+      common.push(word);
     }
-    prefixes.set(module, n);
+    prefixes.set(module, common);
   }
   return prefixes;
 }
 
-/** What is left of the name behind what the names of its module begin with. */
-export const labelOf = ({ name, kind }, common) =>
-  tokens(name)
-    .slice(common)
-    // Times travel in minutes, whatever the MIB counts in.
-    .map((word) => (kind === 'runtime' && /^(seconds?|minutes?|secs?|mins?)$/.test(word) ? 'time' : word))
-    .join(' ');
+/** What is left of the name behind what the names of its module begin with; a scalar has no other name than this. */
+export const labelOf = ({ name, kind, table }, common) => {
+  const words = tokens(name);
+  const own = words.findIndex((word, n) => word !== common[n]);
+  return (
+    words
+      .slice(own < 0 ? (table ? words.length : 0) : own)
+      // Times travel in minutes, whatever the MIB counts in.
+      .map((word) => (kind === 'runtime' && /^(seconds?|minutes?|secs?|mins?)$/.test(word) ? 'time' : word))
+      .join(' ')
+  );
+};

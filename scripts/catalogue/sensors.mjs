@@ -24,6 +24,10 @@ const KINDS = {
   snr: ['snr', { dB: 1 }],
   airflow: ['airflow', { cfm: 1 }],
   pressure: ['pressure', { kPa: 1 }],
+  'power-factor': ['power-factor', { '': 1, '%': 0.01 }],
+  bitrate: ['bitrate', { 'bit/s': 1 }],
+  'wireless-rate': ['bitrate', { 'bit/s': 1 }, 'wireless'],
+  'chromatic-dispersion': ['chromatic-dispersion', { 'ps/nm': 1 }],
   processor: ['processor', { '%': 1 }],
   memory: ['memory', { B: 1, '%': 1 }],
   storage: ['storage', { B: 1, '%': 1 }],
@@ -171,12 +175,18 @@ function likeSiblings(facts) {
 const PEAK = /max|min(?!ute|\b|ur|Ave?|Rev|HC|s?$)|peak|high|low|thresh|limit/i;
 const LOADS = new Set(['processor', 'memory']);
 
-function wanted({ oid, name, table = '', kind, rank, role, obsolete, rw }) {
+/** Rates without a unit may be in anything, speeds are what a port could carry, and clients come and go; NTP has a dispersion, too. */
+const isUntold = ({ name, kind, from, scale }) =>
+  kind === 'bitrate' || kind === 'wireless-rate'
+    ? from === 'default' || scale < 1 || /speed|bandw|bw$|client|sta(?=[A-Z])|error|fixed|assured/i.test(name)
+    : kind === 'chromatic-dispersion' && from === 'default' && !/chrom/i.test(name);
+
+function wanted({ oid, name, table = '', kind, rank, role, obsolete, rw, from, scale }) {
   if (obsolete || BY_HAND.some((prefix) => oid.startsWith(prefix)) || !oid.startsWith(STANDARD)) return false;
   // A table of settings may hold what is measured as well.
   if (speaksOfOther(name) || speaksOfOther(rw ? table : table.replace(/config(uration)?|cfg/i, '')))
     return false;
-  if (role === 'limit') return false;
+  if (role === 'limit' || isUntold({ name, kind, from, scale })) return false;
   if (LOADS.has(kind) && (role === 'statistic' || (!role && rank === 4))) return !PEAK.test(name);
   if (isAverage({ name, kind, role })) return rank <= 4;
   if (role === 'statistic' || role === 'nominal') return false;
@@ -210,7 +220,7 @@ function tableOf(
   { prefix, names, enums, prefixes, columns, entry: maker },
 ) {
   const all = columnsOf(columnsThere).filter(([, fact], _, others) => !isNeedless(fact, others));
-  const common = prefixes.get(all[0][1].module) ?? 0;
+  const common = prefixes.get(all[0][1].module) ?? [];
   const readings = [];
   const bounds = all.filter(([, fact]) => isLimitBeside(fact, all)).map(([, fact]) => fact);
   const values = all.filter(([, fact]) => !bounds.includes(fact));

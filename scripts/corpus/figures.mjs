@@ -159,10 +159,10 @@ Sensors, processors, memory and storage of the same recordings as the collector 
 neither a count nor of a radio. What is found is the mean over devices, because a few devices have hundreds of sensors. The catalogue is
 derived from MIBs and of no family; what people wrote by hand is in \`scripts/catalogue/guess.mjs\` and \`packages/collector/src/walk/sensors\`,
 and the plausibility of scales was chosen on these recordings. The stated values have mistakes as well: LibreNMS reads some scales and kinds
-otherwise than the MIB, and lists sensors that are no health (bit rates, error ratios, packet loss), which are not read here. "Without objects added by hand" is what
+otherwise than the MIB, and lists sensors that are no health (error ratios, delays, packet loss), which are not read here. "Without objects added by hand" is what
 to expect of a maker that nobody looked at: the facts of MIBs and what their names say, alone.
 
-What is missed, in devices of the 330: 9 of kinds that are no health or have no place here (error ratios, delays, packet loss, power factor);
+What is missed, in devices of the 330: 9 of kinds that are no health or have no place here (error ratios, delays, packet loss);
 8 of objects that no MIB at hand names, or that are not in the recording; 10 that are read and told otherwise (empty cages of optics, ports
 without a consumer, load and memory of hosts as such); 12 whose name says nothing of a kind. The first three make 92 % out of reach on these
 recordings; 90 % is.

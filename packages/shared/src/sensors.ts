@@ -18,6 +18,12 @@ export const SENSOR_UNITS = {
   snr: 'dB',
   airflow: 'cfm',
   pressure: 'kPa',
+  /** Real power by apparent power. */
+  'power-factor': '',
+  /** What a radio link, a DSL line or a video stream carries now. */
+  bitrate: 'bit/s',
+  /** Of the light that a coherent receiver gets. */
+  'chromatic-dispersion': 'ps/nm',
   /** Load of a processor. */
   processor: '%',
   /** Share in use; `usedBytes` and `totalBytes` beside it where they are known. */

@@ -11,6 +11,7 @@ const NOMINAL: Partial<Record<SensorKind, readonly number[]>> = {
   frequency: [50, 60],
 };
 const NEAR = 0.12;
+const SUPPLY = 3.3;
 const STEPS = [1, 0.1, 0.01, 0.001, 0.0001];
 /** Lasers are measured in mA or µA. */
 const METRIC = [1, 1e-3, 1e-6];
@@ -70,6 +71,13 @@ export function stepOf(
     const whole = told.map((value) => value / factor);
     const warm = whole.filter((value) => value >= WARM[0] && value <= WARM[1]);
     if (whole.every((value) => value <= WARM[1]) && warm.length >= MOSTLY * whole.length) return 1 / factor;
+  }
+  // Transceivers run on 3.3 V.
+  if (kind === 'voltage' && component === 'optics') {
+    const step = STEPS.find((each) =>
+      told.every((value) => Math.abs(value * each - SUPPLY) <= NEAR * SUPPLY),
+    );
+    if (step !== undefined) return step;
   }
   // Of most rows that can be the scale stays: one broken probe does not move the others.
   if (!guessed && told.filter(possible(1)).length * 2 > told.length) return 1;

@@ -97,6 +97,24 @@ describe('readings whose kind only a text tells', () => {
   });
 });
 
+it('a power factor is at most 1, whatever it is counted in', () => {
+  const tables = TABLE([[2, 'power-factor', 1, 'power factor', { q: 1 }]]);
+  const values = valuesOf({ [`${ENTRY}.2`]: { 1: 98, 2: 100, 3: 0 } });
+  expect(decode(tables, values).map(([, , value]) => value)).toEqual([0.98, 1, 0]);
+});
+
+it('a rate is what its MIB says, or its text', () => {
+  const tables = TABLE([[2, 'bitrate', 1000, 'rx capacity', {}]]);
+  const values = valuesOf({ [`${ENTRY}.2`]: { 1: 4_294_967, 2: '1.5 Mbps' } });
+  expect(decode(tables, values).map(([, , value]) => value)).toEqual([4_294_967_000, 1_500_000]);
+});
+
+it('transceivers run on 3.3 V, whatever the MIB says', () => {
+  const tables = TABLE([[2, 'voltage', 1, 'sfp voltage', {}]]);
+  const values = valuesOf({ [`${ENTRY}.2`]: { 1: 327, 2: 330 } });
+  expect(decode(tables, values).map(([, , value]) => value)).toEqual([3.27, 3.3]);
+});
+
 it('a number of a column that may hold a state or a temperature is one of them', () => {
   const tables = TABLE([
     [9, 'state', 1, 'fan status', { c: 'fan', z: 0 }],

@@ -109,6 +109,11 @@ const UNITS: readonly [RegExp, SensorKind, number | 'F' | 'K' | 'mW'][] = [
   [/^cfm$|^cubic ?feet/i, 'airflow', 1],
   [/^kpa$/i, 'pressure', 1],
   [/^pa$|^pascals?$/i, 'pressure', 1e-3],
+  [/^(bits?\/s|bps)$/i, 'bitrate', 1],
+  [/^k(bits?\/s|bps)$/i, 'bitrate', 1e3],
+  [/^m(bits?\/s|bps)$/i, 'bitrate', 1e6],
+  [/^g(bits?\/s|bps)$/i, 'bitrate', 1e9],
+  [/^ps\/nm$/i, 'chromatic-dispersion', 1],
   [/^(min|minutes?|mins)$/i, 'runtime', 1],
   [/^(%|percent|pct)$/i, 'percent', 1],
 ];
@@ -135,6 +140,9 @@ const RANGE: Partial<Record<SensorKind, readonly [least: number, most: number]>>
   fan: [0, 60_000],
   'signal-power': [-140, 60],
   snr: [-50, 130],
+  'power-factor': [-1, 1],
+  bitrate: [0, 1e15],
+  'chromatic-dispersion': [-1e6, 1e6],
   processor: [0, 100],
   memory: [0, 100],
   storage: [0, 110],
@@ -167,7 +175,7 @@ const MARKERS = new Set([
   327670, -327680, 655350,
 ]);
 /** Kinds whose numbers get that large by themselves. */
-const LARGE = new Set<SensorKind>(['count', 'energy', 'memory', 'storage', 'frequency', 'power']);
+const LARGE = new Set<SensorKind>(['count', 'energy', 'memory', 'storage', 'frequency', 'power', 'bitrate']);
 const NEGATIVE = new Set<SensorKind>([
   'temperature',
   'voltage',
@@ -175,6 +183,8 @@ const NEGATIVE = new Set<SensorKind>([
   'power',
   'signal-power',
   'snr',
+  'power-factor',
+  'chromatic-dispersion',
   'count',
   'percent',
 ]);
