@@ -171,10 +171,9 @@ const assumedMaker = (named: BrandIn, { system }: DeviceFacts): readonly number[
 
 /** A rule of an assumed maker holds by its words, or when it is for all that a maker of one number makes. */
 const isAssumed = ({ sysObjectId, sysDescr }: Condition, { assumed = [] }: Told): boolean =>
-  assumed.length > 0 &&
   sysObjectId?.some(
     (oid) =>
-      assumed.includes(enterpriseOf(oid) ?? -1) &&
+      assumed.some((number) => number === enterpriseOf(oid)) &&
       (sysDescr !== undefined || (assumed.length === 1 && oid.split('.').length === 7)),
   ) === true;
 
@@ -217,22 +216,23 @@ function matching(index: RuleIndex, facts: Told): Matched[] {
     ...makers.flatMap((maker) => index.byEnterprise.get(maker) ?? []),
     ...index.everywhere,
   ]);
-  const found: (Matched & { weight: number })[] = [];
-  for (const rule of candidates) {
-    let best: (Matched & { weight: number }) | undefined;
-    for (const condition of rule.match) {
+  const found = [...candidates].flatMap((rule) => {
+    const held = rule.match.flatMap((condition) => {
       const prefix = holds(condition, facts, null);
-      if (prefix === undefined) continue;
-      const others = Object.keys(condition).length - (condition.sysObjectId ? 1 : 0);
-      const arcs = prefix === '' ? 0 : 120 + prefix.split('.').length;
-      const assumed = condition.sysObjectId && prefix === '' ? 50 : 0;
-      const weight = arcs + others * 100 - assumed - (rule.last ? 10_000 : 0);
-      if (!best || weight > best.weight) best = { rule, prefix, weight };
-    }
-    if (best) found.push(best);
-  }
-  const order = (rule: Rule) => index.order.get(rule) ?? 0;
-  return found.sort((a, b) => b.weight - a.weight || order(a.rule) - order(b.rule));
+      return prefix === undefined ? [] : [{ rule, prefix, weight: weightOf(condition, prefix) }];
+    });
+    return held.sort((a, b) => b.weight - a.weight).slice(0, 1);
+  });
+  const isLast = ({ rule }: Matched) => Number(rule.last === true);
+  const order = ({ rule }: Matched) => index.order.get(rule) as number;
+  return found.sort((a, b) => isLast(a) - isLast(b) || b.weight - a.weight || order(a) - order(b));
+}
+
+function weightOf(condition: Condition, prefix: string): number {
+  const conditions = 100 * Object.keys(condition).length;
+  if (prefix !== '') return conditions + 20 + prefix.split('.').length;
+  // A number that is only assumed counts less than none.
+  return condition.sysObjectId ? conditions - 150 : conditions;
 }
 
 /** sysObjectID without the dot that some agents put in front. */
@@ -241,10 +241,8 @@ const oidOf = ({ system: { sysObjectId } }: DeviceFacts): string | undefined =>
 
 /** The longest of some prefixes that an OID is, or is below of. */
 function under(oid: string | undefined, prefixes: readonly string[]): string | undefined {
-  let longest: string | undefined;
-  for (const prefix of prefixes)
-    if (prefix.length > (longest?.length ?? -1) && isUnder(oid, prefix)) longest = prefix;
-  return longest;
+  const found = prefixes.filter((prefix) => isUnder(oid, prefix));
+  return found.sort((a, b) => b.length - a.length)[0];
 }
 const isUnder = (oid: string | undefined, prefix: string): boolean =>
   oid?.startsWith(prefix) === true && (oid.length === prefix.length || oid[prefix.length] === '.');

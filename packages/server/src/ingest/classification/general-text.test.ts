@@ -71,6 +71,8 @@ describe('a model', () => {
     ['pid WS-C2960 sn FOC1', 'WS-C2960', null],
     ['a4 AX4', 'AX4', null],
     ['Switch AX4', 'AX4', null],
+    ['Big Room Alert 3', 'Big Room Alert 3', null],
+    ['Box AB12AB12AB12AB12AB12AB12AB12AB12AB12AB12', 'AB12AB12AB12AB12AB12AB12AB12AB12AB12AB12', null],
   ])('%s: surely %s', (text, model, vendor) => {
     expect(modelIn(text, vendor)).toEqual({ text: model, sure: true });
   });
@@ -83,6 +85,7 @@ describe('a model', () => {
     ['Blade (R) 120 server', 'Blade'],
     ['Tower - the best v3.1', 'Tower'],
     ['Tower 3.1.2 best', 'Tower'],
+    ['Very Big Room Alert 3', 'Very Big Room Alert 3'],
   ])('%s: perhaps %s', (text, model) => {
     expect(modelIn(text, null)).toEqual({ text: model, sure: false });
   });
@@ -102,6 +105,7 @@ describe('a model', () => {
     ['the number of a release', 'Release 4500'],
     ['a MAC address', '00:11:22:33:44:55 box'],
     ['a single digit behind a label', 'MODEL=7'],
+    ['a word of more than 40 letters', `Box A1${'x'.repeat(39)}`],
   ])('%s is none', (_, text) => {
     expect(modelIn(text, 'Acme')).toBeNull();
   });
@@ -214,7 +218,12 @@ describe('objects of a vendor', () => {
   });
   it('a word without a number is the model only among the first three', () => {
     expect(read(['so', 'Tower']).model?.text).toBe('Tower');
-    expect(read([...others.slice(0, 3), 'Tower']).model?.text).not.toBe('Tower');
+    expect(read(['12 V', '13 V', 'Tower']).model).toEqual({ text: 'Tower', sure: false });
+    expect(read(['12 V', '13 V', '14 V', 'Tower']).model).toBeNull();
+  });
+  it('a word without a number has four letters', () => {
+    expect(read(['Edge']).model).toEqual({ text: 'Edge', sure: false });
+    expect(read(['box']).model).toBeNull();
   });
   it('two words with a number count less behind the first twelve', () => {
     expect(read([...others, 'Big Tower 9']).model).toEqual({ text: 'Big Tower 9', sure: false });
@@ -231,6 +240,8 @@ describe('objects of a vendor', () => {
     ['boot-v1.2', 'boot-v1.2'],
     ['build 77', 'build 77'],
     ['tower-1.2.3', 'tower-1.2.3'],
+    ['fw is v3.2.1', 'fw is v3.2.1'],
+    [`1.2.3 ${'x'.repeat(54)}`, `1.2.3 ${'x'.repeat(54)}`],
   ])('version %s', (text, version) => {
     expect(read([text]).version).toEqual({ text: version, sure: true });
   });
@@ -238,13 +249,25 @@ describe('objects of a vendor', () => {
     expect(read(['1.22']).version).toEqual({ text: '1.22', sure: false });
     expect(read([...others.slice(0, 6), '1.22']).version).toBeNull();
   });
-  it.each(['12.5 V', '3.2.1 dBm', 'a@1.2.3', '/usr/1.2.3', `1.2.3 ${'x'.repeat(60)}`, 'Tower', '10.0.0.1'])(
-    'no version: %s',
-    (text) => {
-      expect(read([text]).version).toBeNull();
-    },
-  );
+  it.each([
+    '12.5 V',
+    '3.2.1 dBm',
+    'a@1.2.3',
+    '/usr/1.2.3',
+    `1.2.3 ${'x'.repeat(60)}`,
+    'Tower',
+    '10.0.0.1',
+    '2021.04.07',
+  ])('no version: %s', (text) => {
+    expect(read([text]).version).toBeNull();
+  });
+  it('a long text that is nearly a version takes no time', () => {
+    // An expression that tries every division of the letters takes minutes.
+    expect(read([`1.2.3 ${'a'.repeat(30)}!`]).version).toBeNull();
+  });
   it('the clearest version counts, of equal ones the first', () => {
+    expect(read(['V200R003C01', '1.2.3']).version?.text).toBe('V200R003C01');
+
     expect(read(['boot-v1.2', '4.5.6', '7.8.9']).version?.text).toBe('4.5.6');
     expect(read([...others, 'v1.2.3', 'build 7']).version?.text).toBe('v1.2.3');
   });
@@ -264,6 +287,7 @@ describe('objects of a vendor', () => {
     '11111111',
     'V200R003C01',
     'AB 123456',
+    '00-11-22-33-44-55',
     `A${'1'.repeat(24)}`,
   ])('no serial number: %s', (text) => {
     expect(read([text]).serial).toBeNull();
@@ -273,8 +297,8 @@ describe('objects of a vendor', () => {
     expect(read(['ZX50-12345'], { descr: 'Box zx50' }).serial).toBeNull();
     expect(read(['ZX5012345'], { descr: 'Box zx50' }).serial).toBe('ZX5012345');
   });
-  it('one in a word counts more than one with strokes, an early one more than a late one', () => {
-    expect(read(['AB-123456', 'AB12345678']).serial).toBe('AB12345678');
-    expect(read([...others, 'CD12345678']).serial).toBe('CD12345678');
+  it('one in a word counts more than one with strokes, of equal ones the first', () => {
+    expect(read(['AB-123456', 'AB12345678', 'CD12345678']).serial).toBe('AB12345678');
+    expect(read(['AB-123456', 'CD-123456']).serial).toBe('AB-123456');
   });
 });

@@ -39,7 +39,7 @@ const ADDRESS = /^\d{1,3}(\.\d{1,3}){3}$/;
 /** Masks, private and public addresses; four small numbers are a version, for few keep addresses below 26 as text. */
 const isAddress = (text: string): boolean => {
   if (!ADDRESS.test(text)) return false;
-  const [first = 0, second = 0] = text.split('.').map(Number);
+  const [first, second] = text.split('.').map(Number) as [number, number];
   return first === 0 || first === 10 || first > 25 || second > 99;
 };
 const DATE =
@@ -172,7 +172,7 @@ const isModel = (word: string): boolean =>
 function withoutVendor(text: string, vendor: string | null): string | null {
   let rest = text.trim();
   if (vendor && rest.toLowerCase().startsWith(`${vendor.toLowerCase()} `))
-    rest = rest.slice(vendor.length + 1).trim();
+    rest = rest.slice(vendor.length).trim();
   return rest === '' ? null : rest;
 }
 
@@ -271,10 +271,9 @@ const UNIT = /\d\s*(v|a|w|kw|va|kva|hz|dbm?|°?c|%|mv|ma|vac|vdc|rpm|e-?\d+)$/i;
 
 function versionRank({ text, at }: SampleText): number {
   if (text.length > 60 || UNIT.test(text) || /[@/\\]/.test(text)) return 0;
-  const early = at < 12;
-  if (/^v?\d+(\.\d+){2,5}([-_. (+]?[a-z0-9()]+)*$/i.test(text)) return early ? 5 : 4;
+  if (/^v?\d+(\.\d+){2,5}[\w. ()+-]*$/i.test(text)) return 4;
   if (/^(?:version|ver|release|rel|rev|fw|sw|firmware|software)?[\s.:_-]*v\.?\s?\d+([._]\d+)+/i.test(text))
-    return early ? 5 : 4;
+    return 4;
   if (/\bV\d+R\d+\w*/.test(text)) return 4;
   if (/(?:^|[^a-z])v\d+([._]\d+)+|\d+build[ ._-]?\d+|\bbuild[ ._-]?\d+/i.test(text)) return 3;
   if (/^\S*\d+\.\d+\.\d+\S*$/.test(text) && /[A-Za-z_-]/.test(text)) return 3;
@@ -283,7 +282,7 @@ function versionRank({ text, at }: SampleText): number {
 }
 
 /** One word of 6 to 24 letters and digits, half digits at least: few models have that many. */
-function serialRank({ text, at }: SampleText, sysDescr: string): number {
+function serialRank({ text }: SampleText, sysDescr: string): number {
   if (!/^[A-Z0-9][A-Z0-9/-]{5,23}$/i.test(text) || /^(.)\1*$/.test(text) || sysDescr.includes(text)) return 0;
   if (/^V\d+R\d+/i.test(text)) return 0;
   const digits = text.replace(/\D/g, '').length;
@@ -291,7 +290,7 @@ function serialRank({ text, at }: SampleText, sysDescr: string): number {
   if (digits < 5 || digits < letters || (letters === 0 && digits < 8)) return 0;
   const head = text.slice(0, 4).toLowerCase();
   if (/[/-]/.test(text) && sysDescr.toLowerCase().includes(head)) return 0;
-  return (/[/-]/.test(text) ? 1 : 3) + (at < 12 ? 1 : 0);
+  return /[/-]/.test(text) ? 1 : 3;
 }
 
 /** What measurements, parts and settings are called. */
@@ -311,6 +310,6 @@ function modelRank({ text, at }: SampleText, sysDescr: string): number {
   const digits = /\d/.test(text);
   if (digits && serialRank({ text, at }, '') >= 3) return 0;
   if (!digits && !named) return at < 3 && text.length >= 4 ? 1 : 0;
-  const word = !text.includes(' ') && /^[A-Za-z]+[-_]?[A-Za-z]*\d[\w/+-]*$/.test(text);
+  const word = /^[A-Za-z]+[-_]?[A-Za-z]*\d[\w/+-]*$/.test(text);
   return (word ? 3 : 2) + (at < 12 ? 1 : 0) + (named ? 1 : 0);
 }

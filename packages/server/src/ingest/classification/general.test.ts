@@ -36,10 +36,13 @@ describe('a maker’s name in the words of an agent', () => {
 describe('four numbers with dots among a maker’s objects', () => {
   const said = (text: string) =>
     classify(agent('1.3.6.1.4.1.99999.1', 'Box', { '1.3.6.1.4.1.99999.1.1.0': text })).osVersion;
-  it.each(['8.3.5.4', '3.9.0.4', '2.75.0.3'])('are the version %s', (text) => {
-    expect(said(text)).toBe(text);
-  });
-  it.each(['192.168.1.1', '10.0.0.1', '255.255.255.0', '0.0.0.0', '172.16.4.9'])(
+  it.each(['8.3.5.4', '3.9.0.4', '2.75.0.3', '25.1.2.3', '3.99.0.1', '1.0.0.4'])(
+    'are the version %s',
+    (text) => {
+      expect(said(text)).toBe(text);
+    },
+  );
+  it.each(['192.168.1.1', '10.0.0.1', '255.255.255.0', '0.0.0.0', '172.16.4.9', '26.1.2.3', '3.100.0.1'])(
     'are the address %s',
     (text) => {
       expect(said(text)).toBeNull();
@@ -150,6 +153,12 @@ describe('rows of ENTITY-MIB', () => {
   });
   it('with words come before those without', () => {
     const row = (more: object) => ({ index: 1, class: 'module', ...more }) as never;
+    const { serial } = classify({
+      system: { sysObjectId: '1.3.6.1.4.1.99999.1' },
+      chassis: [row({ serial: 'AA11' }), row({ model: 'MO-300', serial: 'BB22' })],
+      vendor: {},
+    });
+    expect(serial).toBe('AA11');
     expect(model([row({}), row({ model: 'MO-300' }), row({ model: 'MO-301' })])).toBe('MO-300');
   });
   it.each<[string, string | undefined, string | undefined, string]>([
@@ -275,7 +284,11 @@ describe('a UPS by its MIB', () => {
       vendor: 'Acme Power',
       model: 'AP 3000',
     });
-    expect(told({ [`${UPS}.3.0`]: '1.2.3', [`${UPS}.2.0`]: 'AP 3000' }).osVersion).toBe('1.2.3');
+    expect(told({ [`${UPS}.1.0`]: 'Acme' }).class).toBe('ups');
+    expect(told({ [`${UPS}.3.0`]: '1.2.3', [`${UPS}.2.0`]: 'AP 3000' })).toMatchObject({
+      class: 'ups',
+      osVersion: '1.2.3',
+    });
     expect(
       told({ [`${UPS}.3.0`]: '1.2.3', [`${UPS}.4.0`]: '7.8.9', [`${UPS}.2.0`]: 'AP 3000' }).osVersion,
     ).toBe('7.8.9');

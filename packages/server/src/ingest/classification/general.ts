@@ -84,10 +84,7 @@ type Offer = (
 export function wholeDevices(rows: readonly EntityRow[]): EntityRow[] {
   const rank = (row: EntityRow) =>
     (row.class === 'chassis' ? 0 : row.class === 'stack' ? 4 : 2) + (row.model || row.serial ? 0 : 1);
-  return rows
-    .map((row, i) => ({ row, i }))
-    .sort((a, b) => rank(a.row) - rank(b.row) || a.i - b.i)
-    .map(({ row }) => row);
+  return [...rows].sort((a, b) => rank(a) - rank(b));
 }
 
 /** Fills what the rules left open. */
@@ -318,10 +315,10 @@ export function classHints(
     'switch',
   );
   when(vendor[IP_FORWARDING] === '1', 'ip-mib', 'router');
-  const services = system.sysServices ?? 0;
-  when((services & 4) > 0, 'sysServices', 'router');
-  when((services & 2) > 0, 'sysServices', 'switch');
-  when((services & 64) > 0, 'sysServices', 'server');
+  const serves = (layer: number) => (Number(system.sysServices) & layer) > 0;
+  when(serves(4), 'sysServices', 'router');
+  when(serves(2), 'sysServices', 'switch');
+  when(serves(64), 'sysServices', 'server');
   // Few but network equipment tell their hardware this way, and the others have said by now what they are.
   when(facts.chassis.some(isChassis), 'entity-mib', 'switch');
 }

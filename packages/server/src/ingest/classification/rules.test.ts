@@ -279,6 +279,50 @@ describe('rules', () => {
     });
   });
 
+  it('name the maker whose whole name stands in the words, not one whose name begins alike', () => {
+    const vendors = { 'vendors.yaml': 'vendors: { 99997: Acme, 99998: Acme Power }' };
+    const netSnmp = { sysObjectId: '1.3.6.1.4.1.8072.3.2.10', sysDescr: 'Acme Power 3' };
+    expect(classify(vendors, agent(netSnmp)).vendor).toBe('Acme Power');
+  });
+
+  it('of a maker that is only named hold less than those that need no number', () => {
+    const files = {
+      ...rules(
+        `{ name: assumed, match: { sysObjectId: 1.3.6.1.4.1.99997, sysDescr: Acme }, os: Assumed, serial: { text: S77 } }`,
+        `{ name: text, match: { sysDescr: Acme }, os: Text }`,
+      ),
+      'vendors.yaml': 'vendors: { 99997: Acme }',
+    };
+    expect(classify(files, { system: { sysDescr: 'Acme 3' }, chassis: [], vendor: {} })).toMatchObject({
+      ...{ os: 'Text', serial: 'S77' },
+    });
+  });
+
+  it('of which several conditions hold count by the best', () => {
+    const is = classify(
+      rules(
+        `{ name: any, match: [{ sysDescr: Box }, { sysObjectId: ${BOX}.1, sysDescr: Box }], os: Any, products: { 7: Box Seven } }`,
+        `{ name: prefix, match: { sysObjectId: ${BOX}.1.7 }, os: Prefix }`,
+      ),
+    );
+    expect(is).toMatchObject({ os: 'Any', model: 'Box Seven' });
+  });
+
+  it('that are last follow each other as others do', () => {
+    const is = classify(
+      rules(
+        `{ name: weak, last: true, match: { sysDescr: Box }, os: Weak }`,
+        `{ name: strong, last: true, match: { sysObjectId: ${BOX} }, os: Strong }`,
+      ),
+    );
+    expect(is.os).toBe('Strong');
+  });
+
+  it('with several numbers hold by the longest', () => {
+    const rule = `{ name: box, match: { sysObjectId: [${BOX}, ${BOX}.1] }, products: { 7: Box Seven } }`;
+    expect(classify(rules(rule)).model).toBe('Box Seven');
+  });
+
   it('tell collectors what to read, at most 64 OIDs in one piece', () => {
     const many = Array.from({ length: 70 }, (_, i) => `${BOX}.3.${i}.0`).join(', ');
     const { ruleset } = loadRules([
