@@ -86,6 +86,8 @@ describe('the product’s catalogue', () => {
     ['6.1.9, built Mon, 04 Dec 2017 10:31', '6.1.9'],
     ['V.10.2.9.102 IPv6, telephony from 2021/03/16', 'V.10.2.9.102'],
     ['Box 40 FW Version 4.08', '4.08'],
+    ['Box GPS 6010-0065-000 v 3.04 - Sep 24 2019', '3.04'],
+    ['Scaler NS12.0: Build 57.19.nc, Date: Feb 26 2018', 'NS12.0'],
     ['a name without any', null],
   ])('takes the version alone out of "%s"', (text, version) => {
     const box = '1.3.6.1.4.1.30140';

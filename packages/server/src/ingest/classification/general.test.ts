@@ -201,6 +201,10 @@ describe('an agent without a sysObjectID whose words name a maker', () => {
   it('is read by the rules of the maker that hold by words', () => {
     expect(said(IOS)).toMatchObject({ vendor: 'Cisco', os: 'IOS', osVersion: '15.2(7)E9', class: 'switch' });
   });
+  it('of FreeBSD in a product says the version of that, whole', () => {
+    const text = 'boxSense gate 2.4.5-RELEASE-p1 boxSense FreeBSD 11.3-STABLE amd64';
+    expect(said(text, '1.3.6.1.4.1.8072.3.2.8').osVersion).toBe('2.4.5-RELEASE-p1');
+  });
   it('is not where it has the number of another maker', () => {
     expect(said(IOS, '1.3.6.1.4.1.99999.1').by.os).not.toBe('cisco-ios');
   });

@@ -220,7 +220,8 @@ const ownModel = (text: string | undefined | null): string | null =>
 
 /** A maker's own object may hold a sentence with the version in it. */
 const ownVersion = (text: string): string | null =>
-  cleanVersion((text.split(' ').length > 3 && versionIn(text)?.text) || text);
+  cleanVersion((text.split(' ').length > 3 && (versionIn(text)?.text ?? DOTTED.exec(text)?.[0])) || text);
+const DOTTED = /\b[A-Z]{0,3}\d+\.\d[\w.]*/;
 
 function fromStandardMibs(facts: DeviceFacts, offer: Offer): void {
   const v = facts.vendor;
