@@ -14,6 +14,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { root } from '../../scripts/bootstrap.mjs';
 
@@ -88,7 +89,7 @@ export async function fetchPackage(name, target) {
   const { packages } = parse(readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8'));
   const found = Object.keys(packages).filter((key) => key.startsWith(`${name}@`));
   if (found.length !== 1) throw new Error(`the lockfile has ${found.length} versions of ${name}`);
-  const unpacked = unpack(found[0], packages[found[0]].resolution.integrity);
+  const unpacked = await unpack(found[0], packages[found[0]].resolution.integrity);
   // Debian is glibc; the other builds are for other systems and other Node versions.
   cpSync(unpacked, target, {
     recursive: true,
@@ -100,27 +101,19 @@ export async function fetchPackage(name, target) {
 /** The Node that the packages carry. @returns its folder */
 export async function fetchNode(arch, target) {
   const { version, integrity } = pins[arch];
-  const unpacked = unpack(`node-linux-${arch}@${version}`, integrity);
+  const unpacked = await unpack(`node-linux-${arch}@${version}`, integrity);
   cpSync(join(unpacked, 'bin/node'), target);
   chmodSync(target, 0o755);
   return unpacked;
 }
 
 /** Folder of an unpacked package of the registry. */
-function unpack(spec, integrity) {
+async function unpack(spec, integrity) {
   const folder = join(cache, spec.replace(/[/@]/g, '_'));
   if (existsSync(folder)) return folder;
   const draft = `${folder}.${process.pid}`;
   mkdirSync(draft, { recursive: true });
-  console.error(`rollcall: fetching ${spec}`);
-  const [{ filename }] = JSON.parse(
-    execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', draft, spec], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, npm_config_loglevel: 'error' },
-    }),
-  );
-  const archive = join(draft, filename.replace('@', '').replace('/', '-'));
+  const archive = join(draft, (await download(spec, draft)).replace('@', '').replace('/', '-'));
   const hash = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
   if (hash !== integrity) throw new Error(`${spec} has the hash ${hash}, not the pinned ${integrity}`);
   execFileSync('tar', ['-xzf', archive, '-C', draft]);
@@ -128,4 +121,29 @@ function unpack(spec, integrity) {
   renameSync(join(draft, 'package'), folder);
   rmSync(draft, { recursive: true, force: true });
   return folder;
+}
+
+/** npm tries again after most faults of a network, not where a name is not resolved for a moment. */
+const TRIES = 5;
+const AGAIN_MS = 15_000;
+
+/** @returns the name of the archive, as npm tells it */
+async function download(spec, folder, left = TRIES) {
+  console.error(`rollcall: fetching ${spec}`);
+  try {
+    const told = execFileSync(
+      'npm',
+      ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, spec],
+      {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, npm_config_loglevel: 'error' },
+      },
+    );
+    return JSON.parse(told)[0].filename;
+  } catch (error) {
+    if (left === 1) throw error;
+    await sleep(AGAIN_MS);
+    return download(spec, folder, left - 1);
+  }
 }
