@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<CustomField>[] = [
   { id: 'of', title: 'Applies to', width: '82px', narrow: true, value: (one) => `${one.appliesTo}s` },
   { id: 'type', title: 'Type', width: '76px', narrow: true, value: (one) => TYPES[one.type] },
   { id: 'choices', title: 'Choices', width: 'minmax(160px, 1.6fr)', value: (one) => one.choices.join(', ') },
-  timeColumn({ id: 'created', title: 'Since', at: (one) => one.createdAt }),
+  timeColumn({ id: 'created', title: 'Created', at: (one) => one.createdAt }),
 ];
 
 /** What the installation keeps of devices and interfaces besides tags and notes. */

@@ -143,7 +143,7 @@ const COLUMNS: readonly Column<Site>[] = [
         ...Object.entries(one.settings.holdSeconds ?? {}).map(([kind, s]) => `${kind} after ${s} s`),
       ].join(', ') || <span className="quiet">defaults</span>,
   },
-  timeColumn({ id: 'created', title: 'Since', sort: 'createdAt', at: (one) => one.createdAt }),
+  timeColumn({ id: 'created', title: 'Created', sort: 'createdAt', at: (one) => one.createdAt }),
 ];
 
 /** Places with address spaces of their own, and how each is swept and watched. */

@@ -58,8 +58,8 @@ export function Users() {
       width: 'minmax(120px, 1.4fr)',
       value: (one) => (one.allSites ? 'all sites' : one.siteIds.map(siteName).join(', ') || 'no site'),
     },
-    timeColumn({ id: 'login', title: 'Signed in', sort: 'lastLoginAt', at: (one) => one.lastLoginAt }),
-    timeColumn({ id: 'created', title: 'Since', sort: 'createdAt', at: (one) => one.createdAt }),
+    timeColumn({ id: 'login', title: 'Last sign-in', sort: 'lastLoginAt', at: (one) => one.lastLoginAt }),
+    timeColumn({ id: 'created', title: 'Created', sort: 'createdAt', at: (one) => one.createdAt }),
   ];
   return (
     <Page

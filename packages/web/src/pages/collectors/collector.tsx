@@ -73,7 +73,7 @@ function CollectorFacts({ collector }: { collector: Collector }) {
       <Fact name="Dropped">
         {drops.map(([reason, number]) => `${count(number)} by ${reason}`).join(', ')}
       </Fact>
-      <Fact name="Clock">{`${count(collector.clockOffsetMs)} ms from the server’s`}</Fact>
+      <Fact name="Clock">{`${count(collector.clockOffsetMs)} ms off the server’s`}</Fact>
       <Fact name="Memory">{health.rssBytes !== null && bytes(health.rssBytes)}</Fact>
       <Fact name="Event loop delay">
         {health.loopDelayMs !== null && `${health.loopDelayMs.toFixed(1)} ms`}

@@ -30,7 +30,7 @@ const GAPS: readonly Column<Gap>[] = [
     narrow: true,
     value: (one) => count(one.count),
   },
-  { id: 'reason', title: 'Dropped by', width: 'minmax(90px, 0.6fr)' },
+  { id: 'reason', title: 'Reason', width: 'minmax(90px, 0.6fr)' },
   {
     id: 'span',
     title: 'Sequence numbers',

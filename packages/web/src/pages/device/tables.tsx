@@ -143,6 +143,7 @@ function Read({ table: { seenAt, complete } }: { table: { seenAt: number | null;
 
 const Unread = ({ what }: { what: string }) => (
   <Empty title={`No ${what} are known`}>
-    They are read by a scan with the profile deep, and every 15 minutes where a switch or router is monitored.
+    They are read by a scan with the profile “deep”, and every 15 minutes where a switch or router is
+    monitored.
   </Empty>
 );

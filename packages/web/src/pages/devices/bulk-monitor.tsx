@@ -39,7 +39,7 @@ export const BulkMonitor = memo(function BulkMonitor({
     const { data } = await send('devices.bulk', { body });
     const left = data.matched - data.changed;
     notify(
-      `${data.changed.toLocaleString('en')} changed${left > 0 ? `, ${left.toLocaleString('en')} were so already` : ''}`,
+      `${data.changed.toLocaleString('en')} changed${left > 0 ? `, ${left.toLocaleString('en')} unchanged` : ''}`,
     );
   };
   return (

@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<ScanJob>[] = [
     narrow: true,
     cell: (job) => <Progress done={job.progress} of={1} label={`Progress of ${job.cidr}`} />,
   },
-  { id: 'count', title: 'Number', width: '64px', numeric: true, value: (job) => count(job.addresses) },
+  { id: 'count', title: 'Size', width: '64px', numeric: true, value: (job) => count(job.addresses) },
   {
     id: 'collector',
     title: 'Collector',

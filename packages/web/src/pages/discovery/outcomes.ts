@@ -14,7 +14,7 @@ interface OutcomeLook {
 
 const LOOKS: Record<OutcomeCode, [label: string, meaning: string, colour: string, height: number]> = {
   s: ['read by SNMP', 'Answered, and said what it is.', '--out-snmp', 1],
-  i: ['answers ping', 'Alive, without SNMP or not asked for it.', '--out-icmp', 0.7],
+  i: ['answers ping', 'Alive; SNMP was not asked.', '--out-icmp', 0.7],
   '=': ['another address', 'A device that was read already under another address.', '--out-alias', 0.7],
   a: [
     'SNMP refused',

@@ -84,7 +84,7 @@ export function ProfileForm({ like, ...props }: FormOf<Profile> & { like: Profil
       </FieldGroup>
       <TextInput
         label="Follow neighbours"
-        description="So many hops away, by LLDP and CDP, devices are scanned too, inside the site's networks; 0: none"
+        description="Also scan LLDP and CDP neighbours, up to so many hops away, inside the site's networks; 0: none"
         type="number"
         {...form.getInputProps('settings.follow')}
       />

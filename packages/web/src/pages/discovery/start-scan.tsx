@@ -68,7 +68,7 @@ export function StartScan({
     >
       <Textarea
         label="Targets"
-        description="CIDRs, addresses or first-last ranges, IPv4 or IPv6; ! in front leaves out"
+        description="CIDRs, addresses or first-last ranges, IPv4 or IPv6; ! in front excludes"
         placeholder={'10.20.0.0/24\n!10.20.0.13'}
         minRows={3}
         data-autofocus
@@ -126,7 +126,7 @@ function Plan({ plan }: { plan: ScanPlan }) {
         </Fact>
         <Fact name="At most">{plural(plan.estimatedPackets, 'packet')}</Fact>
         <Fact name="Scan takes">
-          {`about ${duration(Math.max(1, plan.estimatedSeconds))} if nothing answers; reading devices comes on top`}
+          {`about ${duration(Math.max(1, plan.estimatedSeconds))} if nothing answers; reading devices takes longer`}
         </Fact>
       </Facts>
       {plan.warnings.map((warning) => (

@@ -75,7 +75,7 @@ export function Endpoints() {
             empty={
               <Empty title="No endpoint matches">
                 Endpoints come from forwarding and ARP tables. They are read of monitored switches and
-                routers, and by scans with the profile deep.
+                routers, and by scans with the profile “deep”.
               </Empty>
             }
           />

@@ -76,11 +76,11 @@ const COLUMNS: readonly Column<FreePort>[] = [
   }),
   {
     id: 'reason',
-    title: 'Known because',
+    title: 'Evidence',
     width: '120px',
     value: (one) => REASONS[one.reason],
   },
-  timeColumn({ id: 'readAt', title: 'Read last', width: '90px', at: (one) => one.readAt }),
+  timeColumn({ id: 'readAt', title: 'Last read', width: '90px', at: (one) => one.readAt }),
   { id: 'alias', title: 'Alias', width: 'minmax(100px, 1fr)' },
   { id: 'site', title: 'Site', width: 'minmax(80px, 0.6fr)' },
 ];

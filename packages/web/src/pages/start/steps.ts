@@ -89,7 +89,7 @@ export function stepsOf(facts: Facts): Step[] {
     },
     {
       id: 'people',
-      title: 'Invite a second person',
+      title: 'Add a second user',
       why: 'Everybody has an account of their own: as viewer, operator or administrator, of some sites or all.',
       done: users > 1,
       state: number(users, 'user'),

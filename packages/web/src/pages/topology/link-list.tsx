@@ -88,13 +88,7 @@ export function LinkList({ topology, loadOf, found, onPick }: LinkListProps) {
       columns={columns}
       onOpen={(row) => row.a && onPick(row.a.id)}
       rowKey={(row) => row.key}
-      empty={
-        found ? (
-          <Empty title="No link matches">Clear what is searched for to see all links.</Empty>
-        ) : (
-          <NoLinks />
-        )
-      }
+      empty={found ? <Empty title="No link matches">Clear the search to see all links.</Empty> : <NoLinks />}
     />
   );
 }

@@ -17,12 +17,12 @@ export function NoLinks() {
             leftSection={<IconRadar2 size={14} aria-hidden />}
             renderRoot={(props) => <Link to="/discovery" search={{ new: '1', profile: 'deep' }} {...props} />}
           >
-            Scan with the profile deep
+            Scan with the profile “deep”
           </Button>
         )
       }
     >
-      Switches and routers tell their neighbours by LLDP, CDP and forwarding tables. The profile deep reads
+      Switches and routers list their neighbours by LLDP, CDP and forwarding tables. The profile “deep” reads
       them.
     </Empty>
   );

@@ -126,7 +126,7 @@ function Content({ topology, loadOf, search, found, change }: ContentProps) {
   if (topology.nodes.length === 0)
     return (
       <Empty title="Nothing to draw yet">
-        Links come from LLDP, CDP and forwarding tables: scan with the profile deep.
+        Links come from LLDP, CDP and forwarding tables: scan with the profile “deep”.
       </Empty>
     );
   if (search.view === 'list')

@@ -37,13 +37,13 @@ const UNIT: Record<Threshold, string> = {
   loss: '% of pings',
   latency: 'ms',
 };
-const shown = (of: Threshold, value: number): string => (value === 0 ? 'never' : `${value} ${UNIT[of]}`);
+const shown = (of: Threshold, value: number): string => (value === 0 ? 'off' : `${value} ${UNIT[of]}`);
 type Said = Pick<AppliedThreshold, 'from' | 'tag' | 'field'>;
 const fromOf = ({ from, tag, field }: Said): string => [FROM[from], tag ?? field].filter(Boolean).join(' ');
 /** Why this value: who said it, and what the others say that it stands before. */
 function why({ of, said, ...last }: AppliedThreshold): string {
   const others = said.slice(0, -1).map((one) => `${fromOf(one)}: ${shown(of, one.value)}`);
-  return others.length === 0 ? fromOf(last) : `${fromOf(last)}, before ${others.reverse().join(', ')}`;
+  return others.length === 0 ? fromOf(last) : `${fromOf(last)}; otherwise ${others.reverse().join(', ')}`;
 }
 
 /** From where on measurements of a device, or of one interface, are events, and who says so. */

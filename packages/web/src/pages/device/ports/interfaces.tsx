@@ -197,7 +197,7 @@ function useLoadColumns(device: DeviceDetail): readonly Column<NetworkInterface>
     return [
       {
         id: 'use',
-        title: 'Used, 1 h',
+        title: 'Load, 1 h',
         width: '70px',
         numeric: true,
         value: (one) => ports.get(one.id)?.utilisation,
