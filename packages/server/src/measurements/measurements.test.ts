@@ -304,6 +304,9 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     const ofOther = { deviceId: other, ports: { ifIndex: [7], name: ['eth0'], inOctets: [15_000] } };
     await store(minute(START + MINUTE, 7500));
     await store(minute(START + 2 * HOUR, 0, ofOther));
+    await store(
+      minute(START - 30 * MINUTE, 0, { deviceId: other, ping: undefined, ports: undefined, lagMs: 1000 }),
+    );
     now = START + 2 * HOUR + 30 * MINUTE;
     await everything();
     await store(minute(START + 3 * HOUR, 0, ofOther));

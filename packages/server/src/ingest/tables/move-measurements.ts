@@ -23,7 +23,7 @@ const renamed = (data: string, part: 'ports' | 'sensors'): string =>
 /** Only the header names series (measurements/chunk.ts): none is unpacked, however many there are. */
 const LENGTH = `('x' || encode(substring(m.data FROM 1 FOR 4), 'hex'))::bit(32)::int`;
 const CHUNK = `(SELECT int4send(octet_length(h.text)) || h.text || substring(m.data FROM 5 + ${LENGTH})
-  FROM (SELECT convert_to(jsonb_agg(jsonb_build_array(${ofReceiver('e.one ->> 0')}, e.one -> 1) ORDER BY e.n)::text, 'UTF8') AS text
+  FROM (SELECT convert_to(coalesce(jsonb_agg(jsonb_build_array(${ofReceiver('e.one ->> 0')}, e.one -> 1) ORDER BY e.n), '[]')::text, 'UTF8') AS text
     FROM jsonb_array_elements(convert_from(substring(m.data FROM 5 FOR ${LENGTH}), 'UTF8')::jsonb) WITH ORDINALITY AS e(one, n)) h)`;
 
 /**
