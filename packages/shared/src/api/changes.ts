@@ -66,13 +66,14 @@ export const change = z.strictObject(members).meta({ id: 'Change' });
 export type Change = z.infer<typeof change>;
 
 /** Where a change was, as seen from the root of a case. */
-export const PLACES = ['port', 'root', 'neighbour'] as const;
+export const PLACES = ['port', 'link', 'root', 'neighbour'] as const;
 const likelyChange = z
   .strictObject({
     ...members,
     place: z.enum(PLACES).meta({
       id: 'ChangePlace',
-      description: 'On a port or the device that the case is about, or on a device with a link to it.',
+      description:
+        'On a port or the device that the case is about, on either end of a link of that device, or on a device with a link to it.',
     }),
     likelihood: z.int().min(0).max(100).meta({
       description: 'How well it fits as the cause; an order, not a probability.',

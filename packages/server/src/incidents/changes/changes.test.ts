@@ -225,6 +225,41 @@ describe.each(databases())('changes on %s', (_name, open) => {
     await expect(before(theCase?.id ?? '', call('viewer', [other]))).rejects.toThrow(/case/);
   });
 
+  it('before a case: the ports at both ends of its links weigh more than others', async () => {
+    await network(['edge', 'core', 'far'], ['core>edge']);
+    await scene.db.query(
+      'UPDATE neighbours SET if_index = 7, remote_if_index = 23 WHERE site_id = $1::uuid',
+      [scene.site],
+    );
+    const port = async (device: string, ifIndex: number) => {
+      const id = uuidv7();
+      await insert(scene.db, 'interfaces', [
+        {
+          ...{ site_id: scene.site, id, device_id: devices.get(device), if_index: ifIndex },
+          ...{ name: `Gi${ifIndex}`, first_seen: new Date(scene.now), last_seen: new Date(scene.now) },
+        },
+      ]);
+      return id;
+    };
+    for (const [device, ifIndex] of [
+      ['core', 7],
+      ['core', 8],
+      ['edge', 23],
+      ['edge', 24],
+    ] as const)
+      await changed('interface.shut', device, 60, { interface_id: await port(device, ifIndex) });
+    await tell(down('edge'));
+    await wait(120);
+    const [theCase] = await scene.db.query<{ id: string }>('SELECT id FROM cases WHERE site_id = $1', [
+      scene.site,
+    ]);
+    expect(
+      (await before(theCase?.id ?? ''))
+        .map(({ device, interface: name, place }) => `${device} ${name} ${place}`)
+        .sort(),
+    ).toEqual(['core Gi7 link', 'core Gi8 neighbour', 'edge Gi23 link', 'edge Gi24 root']);
+  });
+
   it('the index holds the kinds that are asked for', async () => {
     const [index] = await scene.db.query<{ indexdef: string }>(
       `SELECT indexdef FROM pg_indexes WHERE indexname = 'events_changes'`,

@@ -27,6 +27,8 @@ export interface Subject {
   /** Its root, or the devices of its events where it has none. */
   devices: ReadonlySet<string>;
   interfaces: ReadonlySet<string>;
+  /** Device → its ports that lead to one of them, and of themselves those that lead away, as far as they are known. */
+  links: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export type Verdict = Pick<LikelyChange, 'place' | 'likelihood' | 'reasons'>;
@@ -77,38 +79,52 @@ const OF_FORWARDING = [0.7, 'VLANs, aggregate or MTU of an interface changed'] a
 /** Fields that people write for people: trouble seldom follows. */
 const WORDS = new Set(['alias', 'description', 'location', 'contact', 'vendor', 'class', 'model']);
 const OF_WORDS = 0.1;
-const PLACE = { port: 1, root: 0.9, neighbour: 0.6 } as const;
+const PLACE = { port: 1, root: 0.9, link: 0.9, neighbour: 0.6 } as const;
+/** A port that leads elsewhere seldom harms the device behind another one. */
+const OF_OTHER_PORTS = 0.4;
+/** Most trouble shows within minutes of the change: after this time a change counts half. */
+const HALF_MS = 20 * 60_000;
+
+type Where = { place: LikelyChange['place']; weight: number; where: string };
+
+/** How near the case a change was. */
+function placeOf(change: Nearby, deviceId: string, { devices, interfaces, links }: Subject): Where {
+  const { interfaceId } = change;
+  const name = change.device ?? 'the device';
+  const port = `${change.interface ?? 'a port'} of ${name}`;
+  const found = (place: Where['place'], where: string) => ({ place, weight: PLACE[place], where });
+  if (interfaceId !== null && interfaces.has(interfaceId))
+    return found('port', `on ${port}, which the case is about`);
+  const ends = links.get(deviceId);
+  const aside = interfaceId !== null && ends !== undefined && !ends.has(interfaceId);
+  if (interfaceId !== null && ends && !aside)
+    return found('link', `on ${port}, a link of the affected device`);
+  const where = devices.has(deviceId)
+    ? found('root', `on ${name}, which the case is about`)
+    : found('neighbour', `on ${name}, which has a link to it`);
+  if (!aside) return where;
+  return { ...where, weight: where.weight * OF_OTHER_PORTS, where: `on another port, ${port}` };
+}
+
+/** How often trouble follows such a change, and what it is called; null: never. */
+function kindOf({ kind, fields, trapOid }: Nearby): readonly [weight: number, why: string] | null {
+  if (trapOid !== null && CONFIGURED.has(trapOid)) return [1, 'configuration changed'];
+  const words = fields.length > 0 && fields.every((field) => WORDS.has(field));
+  if (words && kind in WEIGHTS) return [OF_WORDS, 'only names or descriptions changed'];
+  if (kind === 'interface.changed' && fields.some((field) => FORWARDING.has(field))) return OF_FORWARDING;
+  return WEIGHTS[kind] ?? null;
+}
 
 /** What is to be said of a change; null: it is none that a case could come from. */
-function judge(change: Nearby, { begunAt, devices, interfaces }: Subject): Verdict | null {
-  const age = begunAt - change.at;
-  if (age < 0 || age > LOOKED_BACK_MS || change.deviceId === null) return null;
-  const configured = change.trapOid !== null && CONFIGURED.has(change.trapOid);
-  const [weight, why] = configured
-    ? [1, 'configuration changed']
-    : change.kind === 'interface.changed' && change.fields.some((field) => FORWARDING.has(field))
-      ? OF_FORWARDING
-      : (WEIGHTS[change.kind] ?? [undefined, '']);
-  if (weight === undefined) return null;
-  const onPort = change.interfaceId !== null && interfaces.has(change.interfaceId);
-  const place = onPort ? 'port' : devices.has(change.deviceId) ? 'root' : 'neighbour';
-  const words = change.fields.length > 0 && change.fields.every((field) => WORDS.has(field));
-  // Half of it goes with time: what happened just before is likelier than what happened an hour ago.
-  const recency = 1 - age / LOOKED_BACK_MS / 2;
-  const likelihood = Math.round(100 * (words ? OF_WORDS : weight) * PLACE[place] * recency);
-  const name = change.device ?? 'the device';
-  const where = {
-    port: `on ${change.interface ?? 'the port'} of ${name}, which the case is about`,
-    root: `on ${name}, which the case is about`,
-    neighbour: `on ${name}, which has a link to it`,
-  }[place];
+function judge(change: Nearby, subject: Subject): Verdict | null {
+  const age = subject.begunAt - change.at;
+  const kind = kindOf(change);
+  if (age < 0 || age > LOOKED_BACK_MS || change.deviceId === null || kind === null) return null;
+  const { place, weight, where } = placeOf(change, change.deviceId, subject);
+  const likelihood = Math.round((100 * kind[0] * weight) / (1 + age / HALF_MS));
   const minutes = Math.round(age / 60_000);
-  const reasons = [words ? 'only names or descriptions changed' : why, where];
-  return {
-    place,
-    likelihood,
-    reasons: [...reasons, minutes === 0 ? 'less than a minute before' : `${minutes} min before`],
-  };
+  const ago = minutes === 0 ? 'less than a minute before' : `${minutes} min before`;
+  return { place, likelihood, reasons: [kind[1], where, ago] };
 }
 
 /** The changes that may have led to a case, the likeliest first. */

@@ -26,7 +26,7 @@ import {
 } from '../../platform/db/list.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { invalid, notFound } from '../../platform/problem.ts';
-import { readLinks } from '../correlation/neighbours.ts';
+import { readLinkPorts, readLinks } from '../correlation/neighbours.ts';
 import { endpointMessage } from './endpoint-message.ts';
 import { CONFIGURED_TRAPS, LOOKED_BACK_MS, likelyChanges } from './likely.ts';
 
@@ -174,7 +174,10 @@ export async function changesBefore(sql: Sql, caseId: string, scope: Scope): Pro
     ...(await readNear(sql, { siteId, caseId }, near, begunAt)),
     ...(await readAtPorts(sql, siteId, found.interfaces, begunAt)),
   ];
-  const subject = { begunAt: begunAt.getTime(), devices, interfaces: new Set(found.interfaces) };
+  const subject = {
+    ...{ begunAt: begunAt.getTime(), devices, interfaces: new Set(found.interfaces) },
+    links: await readLinkPorts(sql, siteId, [...devices]),
+  };
   return likelyChanges(rows, subject).map(([{ at, trapOid: _t, fields: _f, ...row }, verdict]) => ({
     ...toChange({ ...row, at: new Date(at) }),
     ...verdict,

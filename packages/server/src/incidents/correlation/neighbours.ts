@@ -45,3 +45,26 @@ export async function readFarEnds(
   );
   return new Map(rows.map(({ id, far }) => [id, new Set(far)]));
 }
+
+/** Device → its ports that have one of some devices at either end of their link, as far as they are known. */
+export async function readLinkPorts(
+  sql: Sql,
+  siteId: string,
+  devices: readonly string[],
+): Promise<Map<string, Set<string>>> {
+  if (devices.length === 0) return new Map();
+  const near = 'n.device_id AS device, n.if_index AS port';
+  const far = 'n.remote_device_id AS device, n.remote_if_index AS port';
+  const links = [near, far].flatMap((end) =>
+    ['device_id', 'remote_device_id'].map(
+      (of) => `SELECT ${end} FROM neighbours n
+        WHERE n.site_id = $1::uuid AND n.${of} = ANY($2::uuid[]) AND n.remote_device_id <> n.device_id`,
+    ),
+  );
+  const rows = await sql.query<{ device: string; ports: string[] }>(
+    `SELECT i.device_id AS device, array_agg(i.id) AS ports FROM (${links.join(' UNION ')}) l
+     JOIN interfaces i ON i.site_id = $1::uuid AND i.device_id = l.device AND i.if_index = l.port GROUP BY 1`,
+    [siteId, devices],
+  );
+  return new Map(rows.map(({ device, ports }) => [device, new Set(ports)]));
+}
