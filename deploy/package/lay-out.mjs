@@ -16,7 +16,7 @@ const BESIDE = {
     from: 'packages/server',
     packages: [
       '@electric-sql/pglite',
-      '@node-rs/argon2',
+      'argon2',
       // The list of passwords that are tried first is read when the first one is set.
       '@zxcvbn-ts/language-common',
       // ws looks for it: without, all that collectors send is unmasked byte by byte on the thread that answers people.
@@ -26,7 +26,7 @@ const BESIDE = {
       'snmp-sysobjectid',
       'swagger-ui-dist',
     ],
-    native: (arch) => [`@node-rs/argon2-linux-${arch}-gnu`, `@koromix/koffi-linux-${arch}`],
+    native: (arch) => [`@koromix/koffi-linux-${arch}`],
     data: ['rules', 'prisma/migrations', 'packages/web/dist/site'],
     threads: ['ingest-thread'],
   },

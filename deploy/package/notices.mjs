@@ -13,6 +13,7 @@ const ACCEPTED = [
 ];
 /** What packages have compiled in, of which their package.json says nothing: its licences, and where their texts stand. */
 const COMPILED_IN = {
+  argon2: { license: '(CC0-1.0 OR Apache-2.0)', texts: ['argon2/LICENSE'] },
   lmdb: {
     license: 'OLDAP-2.8 AND BSD-2-Clause',
     texts: [

@@ -27,6 +27,7 @@ const IDLE =
 
 /** Packages that carry much more than we use. */
 const ONLY = {
+  argon2: /^(package\.json|LICENSE|argon2\.cjs|prebuilds\/.*\.glibc\.node)$/,
   '@electric-sql/pglite':
     /^(package\.json|LICENSE|dist\/[^/]+\.(js|wasm|data)|dist\/(fs|contrib)\/.*\.js|dist\/pg_trgm\.tar\.gz)$/,
   '@zxcvbn-ts/language-common': /^(package\.json|LICENSE\.txt|dist\/[^/]+\.cjs)$/,
@@ -73,7 +74,7 @@ export function copyPackages(names, from, target, arch) {
 }
 
 /** Dependencies that only a compiler would need, or that only report home. */
-const BUILD_ONLY = ['node-addon-api', '@scarf/scarf'];
+const BUILD_ONLY = ['node-addon-api', 'cross-env', '@scarf/scarf'];
 
 /** As Node finds it: in the nearest node_modules above. */
 function folderOf(name, dependent) {

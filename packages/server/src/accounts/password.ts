@@ -1,6 +1,6 @@
 /** argon2id (RFC 9106) with the parameters OWASP names as the least: 19 MiB, 2 passes, 1 lane. */
 import { randomInt } from 'node:crypto';
-import { hash, verify } from '@node-rs/argon2';
+import { hash, verify } from 'argon2';
 import pLimit from 'p-limit';
 import { Problem } from '../platform/problem.ts';
 
