@@ -569,6 +569,7 @@ CREATE TABLE "identity_decisions" (
     "device_id" UUID NOT NULL,
     "other_id" UUID NOT NULL,
     "evidence" JSONB NOT NULL DEFAULT '[]',
+    "moved" JSONB,
     "user_id" UUID,
     "at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "undone_at" TIMESTAMPTZ(3),

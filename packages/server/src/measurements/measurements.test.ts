@@ -4,6 +4,7 @@ import { brokenConventions } from '@rollcall/shared/testing/metric-names';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readPresent } from '../incidents/conditions/store.ts';
+import { returnMeasurements } from '../ingest/tables/move-measurements.ts';
 import { absorbInto } from '../ingest/tables/save.ts';
 import type { Database } from '../platform/db/db.ts';
 import { METRIC_DAYS } from '../platform/ops/config.ts';
@@ -283,18 +284,17 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     expect(await rows('samples')).toBe(1);
   });
 
-  it('is one line for a port whose device two records proved to be, rolled up or not', async () => {
+  /** A second record with a port `eth0` of its own, ifIndex 7. */
+  async function secondRecord() {
     const [other, port] = [uuidv7(), uuidv7()];
-    await insert(db, 'devices', [
-      {
-        site_id: siteId,
-        id: other,
-        name: 'again',
-        address: '10.0.0.9',
-        class: 'switch',
-        first_seen: new Date(),
-      },
-    ]);
+    const add = () =>
+      insert(db, 'devices', [
+        {
+          ...{ site_id: siteId, id: other, name: 'again', address: '10.0.0.9' },
+          ...{ class: 'switch', first_seen: new Date() },
+        },
+      ]);
+    await add();
     await insert(db, 'interfaces', [
       {
         ...{ site_id: siteId, id: port, device_id: other, if_index: 7, name: 'eth0', speed_bps: 1_000_000 },
@@ -302,6 +302,12 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
       },
     ]);
     const ofOther = { deviceId: other, ports: { ifIndex: [7], name: ['eth0'], inOctets: [15_000] } };
+    const merge = () => db.transaction((sql) => absorbInto(sql, siteId, [{ from: other, into: deviceId }]));
+    return { other, port, add, ofOther, merge };
+  }
+
+  it('is one line for a port whose device two records proved to be, rolled up or not', async () => {
+    const { other, ofOther, merge } = await secondRecord();
     await store(minute(START + MINUTE, 7500));
     await store(minute(START + 2 * HOUR, 0, ofOther));
     await store(
@@ -310,12 +316,47 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     now = START + 2 * HOUR + 30 * MINUTE;
     await everything();
     await store(minute(START + 3 * HOUR, 0, ofOther));
-    await db.transaction((sql) => absorbInto(sql, siteId, [{ from: other, into: deviceId }]));
+    await merge();
     const hours = { from: at(START), to: at(START + 3 * HOUR), step: 3600 };
     expect(await valuesOf(hours)).toEqual([1000, 2000, 2000]);
     now = START + 2 * DAY;
     await everything();
     expect(await valuesOf(hours)).toEqual([1000, 2000, 2000]);
+  });
+
+  it('goes back with a record that is split off again: two lines as they were', async () => {
+    const { other, port, add, ofOther, merge } = await secondRecord();
+    // The first day is of both, the second of the other alone, the third not rolled up.
+    await store(minute(START - DAY, 7500));
+    await store(minute(START + MINUTE, 7500), minute(START + 2 * HOUR, 0, ofOther));
+    await store(minute(START + DAY + HOUR, 0, ofOther));
+    now = START + 2 * DAY + 6 * HOUR;
+    await everything();
+    await store(minute(now + MINUTE, 7500), minute(now + 2 * MINUTE, 0, ofOther));
+    const to = now;
+    const line = (query: object = {}) =>
+      Promise.all([
+        valuesOf({ from: at(START), to: at(START + 2 * DAY), step: 3600, ...query }),
+        valuesOf({ from: at(START), to: at(START + 2 * DAY), step: 86_400, ...query }),
+        valuesOf({ from: at(to) - 120, to: at(to), step: 60, ...query }),
+      ]);
+    const lines = async () => [await line(), await line({ deviceId: [other], interfaceId: [port] })];
+    const before = await lines();
+    expect(before.map(([, , minutes]) => minutes)).toEqual([
+      [1000, null],
+      [null, 2000],
+    ]);
+    const [moved] = await merge();
+    expect((await line())[2]).toEqual([1000, 2000]);
+    await everything();
+    expect((await line())[1]).toEqual([(1000 + 2000) / 2, 2000]);
+    await add();
+    await db.transaction((sql) =>
+      returnMeasurements(sql, siteId, { from: deviceId, into: other }, JSON.parse(JSON.stringify(moved))),
+    );
+    expect(await lines()).toEqual(before);
+    await everything();
+    expect(await lines()).toEqual(before);
   });
 
   it('takes what comes late of a record that was merged as measured of its receiver, and says what it refuses', async () => {

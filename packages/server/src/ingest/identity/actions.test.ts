@@ -58,7 +58,7 @@ describe.each(databases())('a person on identity, on %s', (_name, open) => {
     return { site, scan, first: await idAt(site, '10.0.0.1'), second: await idAt(site, '10.0.0.2') };
   };
 
-  it('keeps what was measured of both, of the one that stays where both were measured', async () => {
+  it('keeps what was measured of both, of the one that stays where both were, and gives it back by a split', async () => {
     const { site, first, second } = await pair();
     const sample = (device: string, minute: number, sent: number) =>
       db.query(
@@ -76,16 +76,44 @@ describe.each(databases())('a person on identity, on %s', (_name, open) => {
     for (const minute of [2, 3]) await sample(second, minute, 2);
     await chunk(first, 1, 'first');
     for (const hour of [1, 2]) await chunk(second, hour, 'second');
+    const [port, sensor] = [uuidv7(), uuidv7()];
+    await db.query(
+      `INSERT INTO interfaces (site_id, id, device_id, if_index, name, first_seen, last_seen)
+       VALUES ($1::uuid, $2::uuid, $3::uuid, 70, 'eth70', now(), now())`,
+      [site.siteId, port, second],
+    );
+    await db.query(
+      `INSERT INTO sensors (site_id, id, device_id, key, kind, name, component, health, health_since, first_seen, last_seen)
+       VALUES ($1::uuid, $2::uuid, $3::uuid, '1.2.3', 'temperature', 'Inlet', '', 3, now(), now(), now())`,
+      [site.siteId, sensor, second],
+    );
     await actions(site).merge(by, first, second);
     const merged = () =>
       db.query('SELECT id, into_id AS into FROM merged_devices WHERE site_id = $1::uuid', [site.siteId]);
     expect(await merged()).toEqual([{ id: second, into: first }]);
-    const kept = await db.query(
-      `SELECT device_id AS id, data ->> 'sent' AS word FROM samples WHERE site_id = $1::uuid
-       UNION ALL SELECT device_id, convert_from(data, 'UTF8') FROM sample_chunks WHERE site_id = $1::uuid ORDER BY word`,
-      [site.siteId],
-    );
-    expect(kept).toEqual(['1', '1', '2', 'first', 'second'].map((word) => ({ id: first, word })));
+    const kept = () =>
+      db.query(
+        `SELECT device_id AS id, data ->> 'sent' AS word FROM samples WHERE site_id = $1::uuid
+         UNION ALL SELECT device_id, convert_from(data, 'UTF8') FROM sample_chunks WHERE site_id = $1::uuid ORDER BY word`,
+        [site.siteId],
+      );
+    expect(await kept()).toEqual(['1', '1', '2', 'first', 'second'].map((word) => ({ id: first, word })));
+    const named = () =>
+      db.query(
+        `SELECT device_id AS id, name FROM interfaces WHERE site_id = $1::uuid AND id = $2::uuid
+         UNION ALL SELECT device_id, name FROM sensors WHERE site_id = $1::uuid AND id = $3::uuid`,
+        [site.siteId, port, sensor],
+      );
+    expect(await named()).toEqual([{ id: first, name: 'Inlet' }]);
+
+    await actions(site).split(by, first, ['10.0.0.2']);
+    expect(await kept()).toEqual([
+      ...['1', '1'].map((word) => ({ id: first, word })),
+      { id: second, word: '2' },
+      { id: first, word: 'first' },
+      { id: second, word: 'second' },
+    ]);
+    expect(await named()).toEqual(['eth70', 'Inlet'].map((name) => ({ id: second, name })));
   });
 
   it('merges what ingest would not, keeps it merged, and gives the record back by a split', async () => {

@@ -12,6 +12,7 @@ import type { Sql, Transaction } from '../../platform/db/sql.ts';
 import { notFound, Problem } from '../../platform/problem.ts';
 import type { RecordChanges } from '../../ports.ts';
 import { newDevice } from '../tables/merge.ts';
+import { type Moved, returnMeasurements } from '../tables/move-measurements.ts';
 import { absorbInto, writeDeviceRows } from '../tables/save.ts';
 import { writeEvidence } from '../tables/store.ts';
 import { aboutDevice, emptyWorld, loadDevices, lockSite, type Tracked, track } from '../world.ts';
@@ -57,8 +58,8 @@ export function identityActions({ db, clock, recordChanges }: IdentityDeps) {
              AND ((device_id = $2::uuid AND other_id = $3::uuid) OR (device_id = $3::uuid AND other_id = $2::uuid))`,
           [siteId, deviceId, otherId, new Date(at)],
         );
-        await decide(sql, { siteId, verb: 'merge', deviceId, otherId, keys, by, at });
-        await absorbInto(sql, siteId, [{ from: otherId, into: deviceId }]);
+        const [moved] = await absorbInto(sql, siteId, [{ from: otherId, into: deviceId }]);
+        await decide(sql, { siteId, verb: 'merge', deviceId, otherId, keys, moved, by, at });
         await recordChanges(sql, [
           {
             ...aboutDevice(loaded(deviceId), at, null),
@@ -97,6 +98,8 @@ export function identityActions({ db, clock, recordChanges }: IdentityDeps) {
         ]);
         await moveAddresses(sql, siteId, deviceId, otherId, wanted);
         await moveEvidence(sql, siteId, deviceId, otherId, merge?.keys ?? []);
+        if (merge?.moved)
+          await returnMeasurements(sql, siteId, { from: deviceId, into: otherId }, merge.moved);
         const keys = wanted.map((value) => ({ kind: 'address' as const, value }));
         await writeEvidence(
           sql,
@@ -196,13 +199,14 @@ async function decide(
     deviceId: string;
     otherId: string;
     keys: readonly EvidenceKey[];
+    moved?: Moved | undefined;
     by: Person;
     at: number;
   },
 ): Promise<void> {
   await sql.query(
-    `INSERT INTO identity_decisions (id, site_id, verb, device_id, other_id, evidence, user_id, at)
-     VALUES ($1::uuid, $2::uuid, $3, $4::uuid, $5::uuid, $6::jsonb, $7::uuid, $8)`,
+    `INSERT INTO identity_decisions (id, site_id, verb, device_id, other_id, evidence, user_id, at, moved)
+     VALUES ($1::uuid, $2::uuid, $3, $4::uuid, $5::uuid, $6::jsonb, $7::uuid, $8, $9::jsonb)`,
     [
       uuidv7(d.at),
       d.siteId,
@@ -212,6 +216,7 @@ async function decide(
       JSON.stringify(d.keys),
       d.by.userId,
       new Date(d.at),
+      d.moved ? JSON.stringify(d.moved) : null,
     ],
   );
   await readAnew(sql, d.siteId, d.deviceId);
@@ -242,9 +247,14 @@ async function takenBack(
   deviceId: string,
   addresses: readonly string[],
   at: number,
-): Promise<{ otherId: string; keys: EvidenceKey[] } | undefined> {
-  const [merge] = await sql.query<{ id: string; other_id: string; evidence: EvidenceKey[] }>(
-    `SELECT d.id, d.other_id, d.evidence FROM identity_decisions d
+): Promise<{ otherId: string; keys: EvidenceKey[]; moved: Moved | null } | undefined> {
+  const [merge] = await sql.query<{
+    id: string;
+    other_id: string;
+    evidence: EvidenceKey[];
+    moved: Moved | null;
+  }>(
+    `SELECT d.id, d.other_id, d.evidence, d.moved FROM identity_decisions d
      WHERE d.site_id = $1::uuid AND d.device_id = $2::uuid AND d.verb = 'merge' AND d.undone_at IS NULL
        AND EXISTS (SELECT 1 FROM jsonb_to_recordset(d.evidence) AS e(kind text, value text)
          WHERE e.kind = 'address' AND e.value = ANY($3::text[]))
@@ -253,7 +263,7 @@ async function takenBack(
     [siteId, deviceId, addresses],
   );
   if (!merge) return undefined;
-  await sql.query('UPDATE identity_decisions SET undone_at = $2 WHERE id = $1::uuid', [
+  await sql.query('UPDATE identity_decisions SET undone_at = $2, moved = NULL WHERE id = $1::uuid', [
     merge.id,
     new Date(at),
   ]);
@@ -261,7 +271,7 @@ async function takenBack(
     `DELETE FROM evidence WHERE site_id = $1::uuid AND device_id = $2::uuid AND kind = 'manual' AND value = ANY($3::text[])`,
     [siteId, deviceId, merge.evidence.map(keyText)],
   );
-  return { otherId: merge.other_id, keys: merge.evidence };
+  return { otherId: merge.other_id, keys: merge.evidence, moved: merge.moved };
 }
 
 async function moveAddresses(

@@ -6,7 +6,7 @@ import type { Sql } from '../../platform/db/sql.ts';
 import { current, factsRow, type World } from '../world.ts';
 import { keepEndpoints } from './endpoints.ts';
 import { deviceChanges } from './merge.ts';
-import { moveMeasurements, TWINS } from './move-measurements.ts';
+import { type Moved, moveMeasurements, TWINS } from './move-measurements.ts';
 import { placeVlans } from './place-vlans.ts';
 import { type DeviceRow, sameDevice, sameSighting, type Writes } from './rows.ts';
 import * as store from './store.ts';
@@ -65,12 +65,15 @@ async function absorbRecords(sql: Sql, world: World): Promise<void> {
   world.absorbing.clear();
 }
 
-/** Moves what each record holds to another and deletes it. Interfaces and tables are the receiver's own, with what people said of both. */
+/**
+ * Moves what each record holds to another and deletes it. Interfaces and tables are the receiver's own, with what people said of both.
+ * @returns what was measured of each, in their order
+ */
 export async function absorbInto(
   sql: Sql,
   siteId: string,
   pairs: readonly { from: string; into: string }[],
-): Promise<void> {
+): Promise<Moved[]> {
   const params = [siteId, JSON.stringify(pairs)];
   const PAIRS = 'jsonb_to_recordset($2::jsonb) AS p("from" uuid, "into" uuid)';
   await sql.query(
@@ -91,15 +94,17 @@ export async function absorbInto(
     params,
   );
   // One after another: of two that go into the same record, the second adds to what the first gave.
+  const moved: Moved[] = [];
   for (const pair of pairs) {
     await keepWords(sql, siteId, pair);
-    await moveMeasurements(sql, siteId, pair);
+    moved.push(await moveMeasurements(sql, siteId, pair));
     await rememberMerge(sql, siteId, pair);
   }
   await sql.query(
     `DELETE FROM devices d USING ${PAIRS} WHERE d.site_id = $1::uuid AND d.id = p."from"`,
     params,
   );
+  return moved;
 }
 
 /** What people said of `o`, added to what they said of `d`. */
