@@ -116,7 +116,7 @@ browserSuite('every page', () => {
     'device-add': () => ['/devices?new=one', 'Monitor it'],
     'devices-import': () => ['/devices?new=file', 'Site of rows that name none'],
     device: () => [`/devices/${ids.core}`, 'Behind the ladder'],
-    'device-then': () => [`/devices/${ids.core}?at=${ids.moment}`, 'Not known of that time'],
+    'device-then': () => [`/devices/${ids.core}?at=${ids.moment}`, 'Not recorded for that time'],
     'device-interfaces-then': () => [`/devices/${ids.core}?tab=interfaces&at=${ids.moment}`, 'Back to now'],
     'device-performance': () => [`/devices/${ids.monitored}?tab=performance`, 'Busiest interfaces'],
     'device-health': () => [`/devices/${ids.monitored}?tab=health`, 'state: disabled'],

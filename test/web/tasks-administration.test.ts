@@ -22,7 +22,7 @@ tasks('tasks of administration', startOffice, (task, alone) => {
       await dialog()
         .getByRole('button', { name: /^More settings/ })
         .click();
-      const special = /^Scans may name multicast/;
+      const special = /^Allow scans of multicast/;
       await dialog().getByRole('switch', { name: special }).press('Space');
       await dialog().getByLabel('device.down').fill('45');
       await dialog().getByRole('button', { name: 'Save' }).click();
@@ -180,7 +180,7 @@ tasks('tasks of administration', startOffice, (task, alone) => {
       await side.getByText('failed').waitFor();
       await side.getByText('This is a test').waitFor();
       await open('/notifications');
-      await row('Ticket system').getByText('gave up').waitFor();
+      await row('Ticket system').getByText('disabled after failures').waitFor();
       await row('Ticket system').getByRole('switch').press('Space');
       await row('Ticket system').getByText('nothing sent yet').waitFor();
       await row('Ticket system').getByRole('button').click();

@@ -16,8 +16,8 @@ tasks('tasks with events and cases', start, (task, alone) => {
     await page.getByRole('complementary').waitFor({ state: 'detached' });
     await row(': hardware replaced').first().click();
     await button('Acknowledge until').click();
-    await item(/^Until it gets worse/).click();
-    await page.getByText(/^by admin .*, until it gets worse$/).waitFor();
+    await item(/^Until it recurs or worsens/).click();
+    await page.getByText(/^by admin .*, until it recurs or worsens$/).waitFor();
     await button('Create case').click();
     await dialog().getByLabel('Title').fill('A new switch nobody ordered');
     await dialog().getByRole('button', { name: 'Create case' }).click();

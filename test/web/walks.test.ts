@@ -33,7 +33,7 @@ const EMPTY: Record<string, Task> = {
     await one.fill('Networks', '127.20.0.0/16');
     await one.click('button', 'More settings: monitoring, limits, hold times');
     await one.fill('SNMP port', String(PORT));
-    await one.click('label', 'Scans may name 127.0.0.0/8 and ::1 (demonstration and tests)');
+    await one.click('label', 'Allow scans of 127.0.0.0/8 and ::1 (demonstration and tests)');
     await one.click('button', 'Save');
     await one.sees('127.20.0.0/16');
   },

@@ -482,7 +482,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     );
     expect((await events()).map((e) => [e.kind, e.count, e.message]).sort()).toEqual([
       ['device.rebooted', 2, 'sw rebooted'],
-      ['snmp.authentication-failure', 1, 'sw was asked with a wrong SNMP credential'],
+      ['snmp.authentication-failure', 1, 'sw received an SNMP request with a wrong credential'],
       ['trap', 1, 'sw sent trap linkDown: ifIndex 99'],
       ['trap', 2, '192.0.2.9, which is no known device, sent trap 1.3.6.1.4.1.9.9.1'],
     ]);

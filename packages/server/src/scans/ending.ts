@@ -37,7 +37,7 @@ export function judge(end: End, job: { attempt: number; left: number }): Verdict
 }
 
 export const gaveUp = (attempts: number, reason: string): string =>
-  `gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${reason}`;
+  `failed after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${reason}`;
 
 const countLeft = (outcomes: string): number => outcomes.split(NOT_PROBED).length - 1;
 

@@ -343,7 +343,7 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
       {
         jobId: expect.any(String),
         cidr: '2001:db8::/126',
-        message: 'gave up after 5 attempts: the collector was lost',
+        message: 'failed after 5 attempts: the collector was lost',
       },
     ]);
     expect(raised).toMatchObject([
@@ -389,7 +389,7 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
     }
     expect(await statusOf(scanId)).toEqual({
       status: 'failed',
-      statusReason: '1 of 1 jobs ended without a result: gave up after 2 attempts: sockets refused',
+      statusReason: '1 of 1 jobs ended without a result: failed after 2 attempts: sockets refused',
       jobs: ['failed'],
     });
   });

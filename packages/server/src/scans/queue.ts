@@ -102,7 +102,7 @@ export function createQueue({ db, endings, leaseMs }: Deps) {
         `UPDATE jobs SET lease_expires_at = NULL, fence = fence + $${n + 3},
            status = CASE WHEN attempt >= $${n + 1} THEN 'failed' ELSE 'queued' END,
            status_reason = CASE WHEN attempt >= $${n + 1}
-             THEN 'gave up after ' || attempt || ' attempts: ' || $${n + 2}::text ELSE $${n + 2}::text END,
+             THEN 'failed after ' || attempt || ' attempts: ' || $${n + 2}::text ELSE $${n + 2}::text END,
            finished_at = CASE WHEN attempt >= $${n + 1} THEN now() END
          WHERE id IN (SELECT id FROM jobs WHERE status = ANY($${n + 4}) AND ${take.where}
            ORDER BY id LIMIT ${REAP_MOST} FOR UPDATE SKIP LOCKED)

@@ -52,7 +52,7 @@ const scanError = z
   .strictObject({
     jobId: id.nullable(),
     cidr: z.string().nullable().meta({ example: '10.20.0.0/24' }),
-    message: z.string().meta({ example: 'gave up after 5 attempts: the collector was lost' }),
+    message: z.string().meta({ example: 'failed after 5 attempts: the collector was lost' }),
   })
   .meta({ id: 'ScanError' });
 export type ScanError = z.infer<typeof scanError>;
@@ -81,7 +81,7 @@ export const scan = z
     devicesFound: count,
     devicesNew: count,
     devicesChanged: count,
-    errors: z.array(scanError).max(100).meta({ description: 'Jobs that gave up; the first 100.' }),
+    errors: z.array(scanError).max(100).meta({ description: 'Jobs that failed; the first 100.' }),
   })
   .meta({ id: 'Scan' });
 export type Scan = z.infer<typeof scan>;

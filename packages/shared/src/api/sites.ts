@@ -232,10 +232,10 @@ const networks = z
   });
 const allowLoopback = z
   .boolean()
-  .meta({ description: 'Scans may name 127.0.0.0/8 and ::1 (demonstration and tests).' });
+  .meta({ description: 'Allows scans of 127.0.0.0/8 and ::1 (demonstration and tests).' });
 const allowSpecial = z.boolean().meta({
   description:
-    'Scans may name multicast, link-local, broadcast and 0.0.0.0/8. A collector scans them only where the `allow` of its own host names them too.',
+    'Allows scans of multicast, link-local, broadcast and 0.0.0.0/8. A collector scans them only where the `allow` of its own host names them too.',
 });
 const exclude = z
   .array(z.string().trim().max(100))

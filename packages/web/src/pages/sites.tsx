@@ -96,7 +96,7 @@ const LIMITS: readonly NumberField[] = [
     usual: THRESHOLDS.noTraffic,
   },
   { key: 'loss', label: 'Packet loss, % of pings', usual: THRESHOLDS.loss },
-  { key: 'latency', label: 'Round trip, ms', usual: `usual, or ${THRESHOLDS.latency}` },
+  { key: 'latency', label: 'Round trip, ms', usual: `baseline, else ${THRESHOLDS.latency}` },
 ];
 const limitsOf = (name: string, usual: string): NumberField[] =>
   LIMITS.map(({ key, label }) => ({ key, label: `${name}: ${label}`, usual }));
@@ -283,12 +283,12 @@ function MoreSettings({ form }: { form: SiteFormState }) {
       <TagLimits form={form} />
       <HoldTimes form={form} />
       <Switch
-        label="Scans may name 127.0.0.0/8 and ::1 (demonstration and tests)"
+        label="Allow scans of 127.0.0.0/8 and ::1 (demonstration and tests)"
         {...form.getInputProps('allowLoopback', { type: 'checkbox' })}
       />
       <Switch
-        label="Scans may name multicast, link-local, broadcast and 0.0.0.0/8"
-        description="A collector scans them only where the settings of its own host name them too"
+        label="Allow scans of multicast, link-local, broadcast and 0.0.0.0/8"
+        description="A collector scans them only where the settings of its own host allow them too"
         {...form.getInputProps('allowSpecial', { type: 'checkbox' })}
       />
     </>

@@ -150,13 +150,13 @@ const Navigation = memo(function Navigation({ open, onClose }: { open: boolean; 
           <NavItem {...LAB} />
         </>
       )}
-      <div className={classes.group}>Run</div>
+      <div className={classes.group}>Operations</div>
       {PLACES.run.map((place) => (
         <NavItem key={place.to} {...place} />
       ))}
       {manages && (
         <>
-          <div className={classes.group}>Manage</div>
+          <div className={classes.group}>Administration</div>
           {PLACES.manage.map((place) => (
             <NavItem key={place.to} {...place} />
           ))}

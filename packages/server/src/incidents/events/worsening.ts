@@ -1,4 +1,4 @@
-/** Events that were acknowledged until they get worse are open again when they do. */
+/** Events that were acknowledged until they recur or worsen are open again when they do. */
 import { EventStatus } from '@rollcall/shared/model';
 import type { Sql } from '../../platform/db/sql.ts';
 import { SYSTEM, writeActivity } from '../cases/timeline.ts';
@@ -46,7 +46,7 @@ export async function unacknowledge(
               id: newId(),
               caseId,
               kind: 'comment' as const,
-              text: `no longer acknowledged, it got worse: ${message}`,
+              text: `no longer acknowledged, it recurred or worsened: ${message}`,
               from: null,
               to: null,
             },

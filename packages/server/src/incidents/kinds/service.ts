@@ -58,13 +58,13 @@ export const SERVICE_KINDS = declare({
     cases: 'opens',
   },
   'collector.key-changed': {
-    about: 'A collector has another key. If nobody rotated it, revoke the collector.',
+    about: 'The identity key of a collector changed. If nobody rotated it, revoke the collector.',
     severity: Severity.info,
     source: 'collector',
     opens: {
       'collector.key-changed': (c) => ({
         subject: c.collectorId,
-        message: `Collector ${c.collectorName} has a new key since it connected from ${c.address}`,
+        message: `The identity key of collector ${c.collectorName} changed when it connected from ${c.address}`,
         details: { address: c.address, fingerprint: c.fingerprint },
       }),
     },
@@ -208,7 +208,7 @@ export const SERVICE_KINDS = declare({
     opens: {
       'subscription.failing': (c) => ({
         subject: c.subscriptionId,
-        message: `Subscription ${c.name} delivers nothing: ${c.error}`,
+        message: `Subscription ${c.name} cannot deliver: ${c.error}`,
         details: { subscriptionId: c.subscriptionId, error: c.error },
       }),
     },

@@ -202,7 +202,7 @@ export const WATCH_KINDS = declare({
     cases: 'joins',
   },
   'snmp.authentication-failure': {
-    about: 'The device was asked with a wrong credential, and says so by trap.',
+    about: 'The device received an SNMP request with a wrong credential, and reports it by trap.',
     severity: Severity.warning,
     source: 'trap',
     opens: {
@@ -210,7 +210,7 @@ export const WATCH_KINDS = declare({
         c.after.trapOid === TRAPS.authenticationFailure
           ? {
               subject: c.deviceId ?? c.after.source,
-              message: `${c.deviceName || c.after.source} was asked with a wrong SNMP credential`,
+              message: `${c.deviceName || c.after.source} received an SNMP request with a wrong credential`,
               details: { after: c.after },
             }
           : null,

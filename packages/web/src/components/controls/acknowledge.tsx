@@ -4,10 +4,10 @@ import { IconChevronDown, IconEye } from '@tabler/icons-react';
 import { useAction } from '../../use-action.ts';
 
 export const UNTIL: Record<AcknowledgedUntil, { label: string; description: string }> = {
-  clear: { label: 'Until it clears', description: 'Quiet until the event closes' },
+  clear: { label: 'Until it clears', description: 'Stays acknowledged until the event closes' },
   worse: {
-    label: 'Until it gets worse',
-    description: 'Open again when it happens again, or its device has a more severe one',
+    label: 'Until it recurs or worsens',
+    description: 'Open again when it recurs, or when its device has a more severe event',
   },
 };
 

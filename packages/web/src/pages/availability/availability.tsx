@@ -130,7 +130,7 @@ function Report({
         <thead>
           <tr>
             <th scope="col">{rows[0]?.deviceId ? 'Device' : 'Site'}</th>
-            <th scope="col">Month</th>
+            <th scope="col">Whole month</th>
             <th scope="col">Down</th>
             {numbers.map((day) => (
               <th key={day} scope="col">

@@ -45,8 +45,8 @@ export function levelOf(percent: number | null): Level {
 
 export const LEVELS: Record<Level, string> = {
   full: '100 %',
-  high: 'from 99.9 %',
-  fair: 'from 99 %',
-  low: 'below 99 %',
+  high: '≥ 99.9 %',
+  fair: '≥ 99 %',
+  low: '< 99 %',
   none: 'not observed, or maintenance',
 };

@@ -66,7 +66,7 @@ describe('the course of a case', () => {
 
 describe('the impact of a case', () => {
   it('counts what is down and what cannot be reached behind it', () => {
-    expect(impactText({ down: 1, unreachable: 3 })).toBe('1 device down, 3 unreachable behind');
+    expect(impactText({ down: 1, unreachable: 3 })).toBe('1 device down, 3 devices unreachable');
     expect(impactText({ down: 0, unreachable: 0 })).toBe('');
   });
   it('counts everything behind the root device, also what is not monitored', () => {

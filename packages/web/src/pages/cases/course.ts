@@ -60,7 +60,7 @@ export const worstFirst = <
 
 /** Of devices that are monitored. */
 export const impactText = ({ down, unreachable }: Pick<Course, 'down' | 'unreachable'>): string =>
-  [down > 0 && `${plural(down, 'device')} down`, unreachable > 0 && `${unreachable} unreachable behind`]
+  [down > 0 && `${plural(down, 'device')} down`, unreachable > 0 && `${plural(unreachable, 'device')} unreachable`]
     .filter(Boolean)
     .join(', ');
 

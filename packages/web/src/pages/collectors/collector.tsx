@@ -75,7 +75,7 @@ function CollectorFacts({ collector }: { collector: Collector }) {
       </Fact>
       <Fact name="Clock">{`${count(collector.clockOffsetMs)} ms off the server’s`}</Fact>
       <Fact name="Memory">{health.rssBytes !== null && bytes(health.rssBytes)}</Fact>
-      <Fact name="Event loop delay">
+      <Fact name="Processing delay (event loop)">
         {health.loopDelayMs !== null && `${health.loopDelayMs.toFixed(1)} ms`}
       </Fact>
       <Fact name="Monitors">

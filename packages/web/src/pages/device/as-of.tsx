@@ -55,13 +55,13 @@ const Summary = ({ device }: Of) => (
           </Fact>
         </Facts>
       </Panel>
-      <Panel title="Not known of that time">
+      <Panel title="Not recorded for that time">
         <ShortTable
-          label="Not known of that time"
+          label="Not recorded for that time"
           items={device.asOf.notKnown}
           columns={NOT_KNOWN}
           rowKey={({ what }) => what}
-          empty={<Empty title="Everything is known" />}
+          empty={<Empty title="Everything was recorded" />}
         />
       </Panel>
     </div>

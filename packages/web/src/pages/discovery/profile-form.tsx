@@ -72,12 +72,12 @@ export function ProfileForm({ like, ...props }: FormOf<Profile> & { like: Profil
         <Pair>
           <TextInput
             label="Packets per second"
-            description="Of the whole scan"
+            description="Of the whole scan; max: no limit"
             {...form.getInputProps('settings.rate')}
           />
           <TextInput
             label="Packets per second into one network"
-            description="Of a /24, or of a /64 of IPv6"
+            description="Of a /24, or of a /64 of IPv6; max: no limit"
             {...form.getInputProps('settings.ratePerNet')}
           />
         </Pair>

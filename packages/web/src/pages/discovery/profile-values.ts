@@ -10,7 +10,7 @@ export const SNMP_NUMBERS = {
   perDevice: 'Requests in flight to one device',
   deviceBudgetMs: 'Time per device, at most, ms',
   rows: 'Rows per table, at most',
-  attempts: 'Failed sign-ins per host and day',
+  attempts: 'Authentication failures per host and day',
 } as const;
 
 /** Settings as a form has them: numbers as they are typed, and what is switched off remembered. */

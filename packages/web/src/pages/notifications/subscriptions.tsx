@@ -175,7 +175,7 @@ function State({ subscription: one }: { subscription: Subscription }) {
     return (
       <span title={one.disabledReason}>
         <StatusLabel tone="bad" icon={IconCircleXFilled}>
-          gave up
+          disabled after failures
         </StatusLabel>
       </span>
     );

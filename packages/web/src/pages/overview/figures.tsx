@@ -110,7 +110,7 @@ const unhealthy = ({ health }: Summary, here: { site?: string }): ReactNode[] =>
     .filter((word) => health[word] > 0)
     .map((word) => (
       <Link key={word} to="/devices" search={{ ...here, health: word }} className="plain">
-        <HealthStatus health={word} short /> {count(health[word])} health {word}
+        <HealthStatus health={word} short /> {count(health[word])} with {word} health
       </Link>
     ));
 

@@ -48,8 +48,8 @@ it('says a reading with its unit, its room and its state', () => {
 
 it('says the limits that there are, those of warnings in brackets', () => {
   expect(limits(5, 10, 60, 70)).toBe('5 (10) – (60) 70 °C');
-  expect(limits(null, null, null, 70)).toBe('to 70 °C');
-  expect(limits(-28, null, null, null)).toBe('from -28 °C');
+  expect(limits(null, null, null, 70)).toBe('≤ 70 °C');
+  expect(limits(-28, null, null, null)).toBe('≥ -28 °C');
   expect(limits(null, null, null, null)).toBe('');
 });
 

@@ -52,7 +52,7 @@ export function limitsText({ limits: { low, lowWarning, highWarning, high }, uni
   const below = side(low, warn(lowWarning));
   const above = side(warn(highWarning), high);
   if (!below && !above) return '';
-  const range = below && above ? `${below} – ${above}` : below ? `from ${below}` : `to ${above}`;
+  const range = below && above ? `${below} – ${above}` : below ? `≥ ${below}` : `≤ ${above}`;
   return unit ? `${range} ${unit}` : range;
 }
 
