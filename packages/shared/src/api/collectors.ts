@@ -155,6 +155,15 @@ const deadLetter = z
   .meta({ id: 'DeadLetter' });
 export type DeadLetter = z.infer<typeof deadLetter>;
 
+/** Why observations were lost, in words; a reason of a later collector stands as it is. */
+export const LOSSES: Readonly<Record<string, string>> = {
+  bytes: 'the queue was full',
+  age: 'they waited too long in the queue',
+  disk: 'the disk was full',
+  damaged: 'the queue on the disk was damaged',
+  time: 'their times are wrong, as after a clock was set, or they came too late',
+};
+
 export const gap = z
   .strictObject({
     ...origin,

@@ -55,4 +55,4 @@ export function Acknowledge() {
   );
 }
 
-const STANDS = 'Nothing to do here: somebody is at it, or it is over.';
+const STANDS = 'Nothing to do: the case is already acknowledged, or it is over.';

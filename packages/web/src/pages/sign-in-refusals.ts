@@ -21,8 +21,8 @@ const TEXTS: Record<OidcRefusal, (provider: string) => string> = {
   away: (provider) =>
     `${provider} did not answer. Try again in a few minutes; people with a local password can use it meanwhile.`,
   rejected: (provider) =>
-    `Rollcall and ${provider} do not agree with each other, so nobody can sign in this way. An administrator finds the reason with “rollcall-server doctor”.`,
-  denied: (provider) => `${provider} did not let you in, or you turned back there. Try again.`,
+    `Signing in with ${provider} is not set up correctly, so nobody can sign in this way. An administrator finds the reason with “rollcall-server doctor”.`,
+  denied: (provider) => `${provider} did not let you in, or you cancelled there. Try again.`,
   stale: () =>
     'This sign-in took longer than ten minutes, began in another browser or tab, or was used already. Begin again.',
   busy: () => 'Too many people are signing in at this moment. Try again in a few seconds.',

@@ -92,7 +92,7 @@ const LIMITS: readonly NumberField[] = [
   { key: 'errors', label: 'Interface errors and discards, % of its packets', usual: THRESHOLDS.errors },
   {
     key: 'noTraffic',
-    label: 'No traffic on an interface that is up and usually carries at least, packets/s',
+    label: 'No traffic on an interface, if usually at least, packets/s',
     usual: THRESHOLDS.noTraffic,
   },
   { key: 'loss', label: 'Packet loss, % of pings', usual: THRESHOLDS.loss },

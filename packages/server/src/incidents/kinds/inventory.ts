@@ -202,7 +202,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'device.vlans': {
-    about: 'VLANs that a device has now, has no longer, or names otherwise.',
+    about: 'VLANs that a device has now, has no longer, or has renamed.',
     severity: Severity.info,
     source: 'discovery',
     opens: {

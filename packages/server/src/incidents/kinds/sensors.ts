@@ -35,19 +35,20 @@ const HOLD_MS = 30_000;
 
 export const SENSOR_EVENT_KINDS = declare({
   'hardware.failed': {
-    about: 'A part of a device has failed by its own word: power supply, fan, disk, battery, redundancy.',
+    about: 'A device reports that a part of it has failed: power supply, fan, disk, battery, redundancy.',
     severity: Severity.major,
     ...unhealthy('hardware.failed', (c) => `${c.after.name} of ${c.deviceName} failed (${c.after.reason})`),
     holdMs: HOLD_MS,
   },
   'sensor.critical': {
-    about: 'A reading is beyond a critical limit of the device, or critical by its word.',
+    about: 'A reading is beyond a critical limit of the device, or the device reports it as critical.',
     severity: Severity.major,
     ...unhealthy('sensor.critical'),
     holdMs: HOLD_MS,
   },
   'sensor.warning': {
-    about: 'A reading is beyond a warning limit of the device, or a part is not well by its word.',
+    about:
+      'A reading is beyond a warning limit of the device, or the device reports that a part is not well.',
     severity: Severity.warning,
     ...unhealthy('sensor.warning'),
     holdMs: HOLD_MS,

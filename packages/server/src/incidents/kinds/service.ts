@@ -1,4 +1,5 @@
 /** Kinds about the service's own parts. */
+import { LOSSES } from '@rollcall/shared/api/collectors';
 import { HOLD_SECONDS } from '@rollcall/shared/api/sites';
 import { Severity } from '@rollcall/shared/model';
 import type { ChangeOf } from '../../changes.ts';
@@ -20,11 +21,6 @@ const ofServer = (check: ChangeOf<'server.checked'>['check']) => ({
   },
   cases: 'opens' as const,
 });
-
-/** Why observations were lost, in words; another reason stands as it is. */
-const LOST_BY: Readonly<Record<string, string>> = {
-  time: 'their times are wrong, as after a clock was set, or they came too late',
-};
 
 export const SERVICE_KINDS = declare({
   'collector.offline': {
@@ -79,7 +75,7 @@ export const SERVICE_KINDS = declare({
     opens: {
       'observations.lost': (c) => ({
         subject: `${c.collectorId}:${c.after.stream}:${c.after.reason}`,
-        message: `${c.after.count} ${c.after.count === 1 ? 'observation' : 'observations'} of the ${c.after.stream} stream lost: ${LOST_BY[c.after.reason] ?? c.after.reason}`,
+        message: `${c.after.count} ${c.after.count === 1 ? 'observation' : 'observations'} of the ${c.after.stream} stream lost: ${LOSSES[c.after.reason] ?? c.after.reason}`,
         details: { after: c.after },
       }),
     },
@@ -216,7 +212,7 @@ export const SERVICE_KINDS = declare({
     cases: 'none',
   },
   'subscription.disabled': {
-    about: 'A webhook or a mail subscription failed for days, or wants no more.',
+    about: 'A webhook or a mail subscription failed for days, or its receiver wants no more (410 Gone).',
     severity: Severity.warning,
     source: 'api',
     opens: {

@@ -59,7 +59,7 @@ export const WATCH_KINDS = declare({
   /** Raised in place of `device.down` while another device that is down explains it. */
   'device.unreachable': {
     about:
-      'A watched device is down only because another one is, by the links and networks that discovery found.',
+      'A monitored device is unreachable only because another one is down, by the links and networks that discovery found.',
     severity: Severity.warning,
     source: 'icmp',
     opens: {},
@@ -219,7 +219,7 @@ export const WATCH_KINDS = declare({
     cases: 'none',
   },
   trap: {
-    about: 'A trap that means nothing else, with its variables.',
+    about: 'Any other trap, with its variables.',
     severity: Severity.warning,
     source: 'trap',
     opens: {

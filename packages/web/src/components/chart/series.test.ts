@@ -55,7 +55,7 @@ describe('a line', () => {
     expect(hasValues(data([null, null]).series)).toBe(false);
     expect(hasValues(data([null, 0]).series)).toBe(true);
     expect(described('Round trip', 'ms', [{ label: 'Mean', colour: '', values: [2, 4], p95: null }])).toBe(
-      'Round trip. Mean: last 4 ms, mean 3 ms, most 4 ms.',
+      'Round trip. Mean: last 4 ms, mean 3 ms, max 4 ms.',
     );
   });
 });

@@ -77,7 +77,7 @@ export function figuresOf(values: readonly (number | null)[]): Figures {
 export function described(title: string, unit: string, lines: readonly Line[]): string {
   const said = lines.map(({ label, values }) => {
     const { last, mean, most } = figuresOf(values);
-    return `${label}: last ${valueText(last, unit)}, mean ${valueText(mean, unit)}, most ${valueText(most, unit)}`;
+    return `${label}: last ${valueText(last, unit)}, mean ${valueText(mean, unit)}, max ${valueText(most, unit)}`;
   });
   return `${title}. ${said.join('. ')}.`;
 }

@@ -189,8 +189,8 @@ const NoCases = ({ filtered }: { filtered: boolean }) =>
     <Empty title="No case matches these filters">Clear one of them to see more.</Empty>
   ) : (
     <Empty title="No cases yet">
-      A case opens by itself when events of something wrong belong together; “Make a case” on any event opens
-      one by hand.
+      A case opens by itself when events of one problem belong together; “Create case” on any event opens one
+      by hand.
     </Empty>
   );
 

@@ -60,7 +60,10 @@ export const worstFirst = <
 
 /** Of devices that are monitored. */
 export const impactText = ({ down, unreachable }: Pick<Course, 'down' | 'unreachable'>): string =>
-  [down > 0 && `${plural(down, 'device')} down`, unreachable > 0 && `${plural(unreachable, 'device')} unreachable`]
+  [
+    down > 0 && `${plural(down, 'device')} down`,
+    unreachable > 0 && `${plural(unreachable, 'device')} unreachable`,
+  ]
     .filter(Boolean)
     .join(', ');
 

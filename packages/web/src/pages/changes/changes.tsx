@@ -180,7 +180,7 @@ function ChangeSide({ one, onClose }: { one: Change; onClose: () => void }) {
         <Fact name="Device">
           {one.deviceId && <DeviceLink id={one.deviceId}>{one.device ?? 'deleted'}</DeviceLink>}
         </Fact>
-        <Fact name="Before it">
+        <Fact name="Before this">
           {one.deviceId && (
             <Link to="/devices/$id" params={{ id: one.deviceId }} search={{ at: String(one.at - 1) }}>
               the device as it was

@@ -1,6 +1,6 @@
 import { Group, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import type { Collector } from '@rollcall/shared/api/collectors';
+import { type Collector, LOSSES } from '@rollcall/shared/api/collectors';
 import {
   IconBan,
   IconCircleCheckFilled,
@@ -71,7 +71,7 @@ function CollectorFacts({ collector }: { collector: Collector }) {
       </Fact>
       <TimeFact name="Oldest queued" at={outbox?.oldest} />
       <Fact name="Dropped">
-        {drops.map(([reason, number]) => `${count(number)} by ${reason}`).join(', ')}
+        {drops.map(([reason, number]) => `${count(number)} (${LOSSES[reason] ?? reason})`).join(', ')}
       </Fact>
       <Fact name="Clock">{`${count(collector.clockOffsetMs)} ms off the server’s`}</Fact>
       <Fact name="Memory">{health.rssBytes !== null && bytes(health.rssBytes)}</Fact>

@@ -1,4 +1,4 @@
-import type { DeadLetter, Gap } from '@rollcall/shared/api/collectors';
+import { type DeadLetter, type Gap, LOSSES } from '@rollcall/shared/api/collectors';
 import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api.ts';
 import { Empty, Loaded } from '../../components/feedback/index.ts';
@@ -30,7 +30,12 @@ const GAPS: readonly Column<Gap>[] = [
     narrow: true,
     value: (one) => count(one.count),
   },
-  { id: 'reason', title: 'Reason', width: 'minmax(90px, 0.6fr)' },
+  {
+    id: 'reason',
+    title: 'Reason',
+    width: 'minmax(130px, 0.8fr)',
+    value: ({ reason }) => LOSSES[reason] ?? reason,
+  },
   {
     id: 'span',
     title: 'Sequence numbers',

@@ -93,7 +93,7 @@ function EndpointFacts({ endpoint }: { endpoint: EndpointPlaces }) {
         <Fact name="Port">
           <Place {...placement} />
         </Fact>
-        <Fact name="Because">{placement.reason}</Fact>
+        <Fact name="Why this port">{placement.reason}</Fact>
         <TimeFact name="First seen" at={firstSeen} />
         <TimeFact name="Gone since" at={lastSeen} />
       </Facts>

@@ -74,7 +74,7 @@ const columnsOf = (siteName: (id: string) => string): Column<Subscription>[] => 
     value: (one) => (one.enabled ? 'on' : 'off'),
     cell: (one) => <State subscription={one} />,
   },
-  { id: 'waiting', title: 'Waiting', width: '60px', numeric: true },
+  { id: 'waiting', title: 'Queued', width: '60px', numeric: true },
   enabledColumn('subscriptions.update', true),
 ];
 
@@ -122,7 +122,7 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
             ? [{ label: 'New secret', icon: IconKey, run: () => setRotating(one) }]
             : []),
           ...(one.acknowledge
-            ? [{ label: 'Revoke sent links', icon: IconLinkOff, run: () => setRevoking(one) }]
+            ? [{ label: 'Revoke acknowledgement links', icon: IconLinkOff, run: () => setRevoking(one) }]
             : []),
         ]}
         form={(props) => <SubscriptionForm {...props} onSecret={setSecret} />}

@@ -13,7 +13,7 @@ import { useSend } from '../../../use-action.ts';
 const WORDS: Record<Threshold, string> = {
   utilisation: 'Interface utilisation',
   errors: 'Interface errors and discards',
-  noTraffic: 'No traffic on an interface that is up and usually carries at least',
+  noTraffic: 'No traffic on an interface, if usually at least',
   loss: 'Packet loss',
   latency: 'Round trip',
 };

@@ -78,7 +78,7 @@ function UnitPlate({
   const height = EDGE * 2 + rows * (HEIGHT + GAP) - GAP;
   return (
     <svg className={classes.plate} width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
-      <title>{named ? `Unit ${unit.name}` : 'The box'}</title>
+      <title>{named ? `Unit ${unit.name}` : 'Chassis'}</title>
       <rect className={classes.body} x={0.5} y={0.5} width={width - 1} height={height - 1} rx={4} />
       {named && (
         <text className={classes.unit} x={EDGE} y={height / 2} dominantBaseline="central">
