@@ -75,8 +75,8 @@ function CollectorFacts({ collector }: { collector: Collector }) {
       </Fact>
       <Fact name="Clock">{`${count(collector.clockOffsetMs)} ms off the server’s`}</Fact>
       <Fact name="Memory">{health.rssBytes !== null && bytes(health.rssBytes)}</Fact>
-      <Fact name="Processing delay (event loop)">
-        {health.loopDelayMs !== null && `${health.loopDelayMs.toFixed(1)} ms`}
+      <Fact name="Processing delay">
+        {health.loopDelayMs !== null && `${health.loopDelayMs.toFixed(1)} ms (event loop)`}
       </Fact>
       <Fact name="Monitors">
         {watch &&
