@@ -94,6 +94,32 @@ describe.each(databases)('the flow on %s', (name, url) => {
     await expectTruth('north');
   }, 60_000);
 
+  it('names a station as a switch heard it by DHCP, until the binding ends', async () => {
+    const access = north.box('access-3');
+    const [bound, ...others] = access.device.bindings;
+    const names = async () => {
+      const { scanId } = await world.api('POST', '/api/discovery/scan', {
+        targets: access.device.addresses[0]?.address,
+        profile: 'deep',
+        site: 'north',
+      });
+      expect(await world.scanEnd(scanId)).toMatchObject({ status: 'completed', devicesNew: 0 });
+      const asked = [bound, others[0]].map(async (each) => {
+        const { data } = await world.api<{ name: string | null; nameFrom: string | null }[]>(
+          'GET',
+          `/api/endpoints/${each?.mac}?site=${northId}`,
+        );
+        return data.map(({ name, nameFrom }) => [name, nameFrom]);
+      });
+      return Promise.all(asked);
+    };
+    const kept = [[others[0]?.hostname.toLowerCase(), 'dhcp']];
+    expect(await names()).toEqual([[[bound?.hostname.toLowerCase(), 'dhcp']], kept]);
+    access.device.bindings = others;
+    access.refresh();
+    expect(await names()).toEqual([[[null, null]], kept]);
+  }, 120_000);
+
   it('keeps the same addresses of another site apart', async () => {
     await world.collector(southId, 'south-1');
     const { scanId } = await world.api('POST', '/api/discovery/scan', {

@@ -27,9 +27,11 @@ describe.each(databases())('what DHCP snooping tells of endpoints on %s', (_name
     /** By reverse DNS of its address, which the same device has in its ARP table; undefined: it has none. */
     dns?: string;
     complete?: false;
+    /** The bindings were read to their end: a station without a name has none. */
+    hostnames?: true;
   }
   /** What the API answers after the switch told this. */
-  const tell = async (site: TestSite, hours: number, { hostname, dns, complete }: Told) => {
+  const tell = async (site: TestSite, hours: number, { hostname, dns, complete, hostnames }: Told) => {
     const at = NOW + hours * HOUR_MS;
     site.clock.set(at);
     const device = { ...asked(access, '10.0.0.1'), at };
@@ -38,7 +40,11 @@ describe.each(databases())('what DHCP snooping tells of endpoints on %s', (_name
     const read = { at, ...(complete === false && { complete, reason: 'time-budget' }) };
     await site.send([
       device,
-      { ...table(device, 'fdb', hostname === null ? [] : [learnt]), ...read },
+      {
+        ...table(device, 'fdb', hostname === null ? [] : [learnt]),
+        ...read,
+        ...(hostnames && { hostnames }),
+      },
       { ...table(device, 'arp', arp), at },
     ]);
     const handlers = endpointHandlers({ db, makers, clock: new ManualClock(at) });
@@ -79,6 +85,51 @@ describe.each(databases())('what DHCP snooping tells of endpoints on %s', (_name
         told.dns === undefined ? 1 : 2,
       );
     }
+  });
+
+  it('ends when its binding has ended, and no other is found by it', async () => {
+    const site = await openSite(db);
+    const steps: [Told, name: string | null, from: string | null][] = [
+      [{ hostname: 'pc-7', hostnames: true }, 'pc-7', 'dhcp'],
+      [{ hostnames: true }, null, null],
+      [{}, null, null],
+      [{ hostname: 'pc-8', hostnames: true }, 'pc-8', 'dhcp'],
+      [{ hostnames: true, complete: false }, null, null],
+      [{ hostname: 'pc-9', hostnames: true, dns: 'pc-9.example.net' }, 'pc-9.example.net', 'dns'],
+      [{ hostnames: true, dns: 'pc-9.example.net' }, 'pc-9.example.net', 'dns'],
+    ];
+    for (const [n, [told, name, nameFrom]] of steps.entries()) {
+      const { found, named } = await tell(site, n, told);
+      expect(found, `${n}`).toMatchObject({ name, nameFrom, lastSeen: null });
+      expect((await named('pc-7')).data).toHaveLength(n === 0 ? 1 : 0);
+    }
+    const letters = await db.query('SELECT 1 FROM dead_letters WHERE site_id = $1::uuid', [site.siteId]);
+    expect(letters).toEqual([]);
+  });
+
+  it('of one station ends alone: another at the same port keeps its name', async () => {
+    const site = await openSite(db);
+    const device = asked(access, '10.0.0.1');
+    const other = '00:1b:21:3c:9d:f9';
+    const row = (mac: string, hostname?: string) => ({
+      ...{ mac, ifIndex: 7, bridgePort: 7, vlan: 10 },
+      ...(hostname && { hostname }),
+    });
+    const read = (at: number, ...rows: object[]) =>
+      site.send([
+        { ...device, at },
+        { ...table(device, 'fdb', rows), at, hostnames: true },
+      ]);
+    await read(NOW, row(PC, 'pc-7'), row(other, 'pc-8'));
+    await read(NOW + HOUR_MS, row(PC), row(other, 'pc-8'));
+    expect(
+      await db.query('SELECT mac, name, until FROM endpoints WHERE site_id = $1::uuid ORDER BY mac', [
+        site.siteId,
+      ]),
+    ).toEqual([
+      { mac: PC, name: null, until: null },
+      { mac: other, name: 'pc-8', until: null },
+    ]);
   });
 
   it.each(['Pc-7', 'pc-7.', '', "x'; --", '<b>', 'a'.repeat(254), 'pc\n7'])(

@@ -244,7 +244,10 @@ const rows = z.discriminatedUnion('table', [
   rowsOf('entities', listOf(chassis)),
   rowsOf('neighbours', each(listOf(neighbourRow), 'known')),
   rowsOf('arp', listOf(arpRow)),
-  rowsOf('fdb', listOf(fdbRow)),
+  rowsOf('fdb', listOf(fdbRow)).extend({
+    /** All names that stations told by DHCP were read: a row without one is of a station that has none. Absent: it says nothing. */
+    hostnames: z.boolean().optional(),
+  }),
   rowsOf('vlans', listOf(vlanRow)),
   rowsOf('vrfs', listOf(vrfRow)),
 ]);

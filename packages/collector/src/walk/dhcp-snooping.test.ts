@@ -27,17 +27,22 @@ const binding = (name: Value | null, index = '10.0.27.33.60.0.1', status: Value 
 });
 const PORT = { '1.3.6.1.2.1.17.1.4.1.2.7': integer(7) };
 
-async function read(objects: Record<string, Value>, sysObjectId = CISCO) {
+async function read(objects: Record<string, Value>, sysObjectId = CISCO, rows = settings.rows) {
   const agent = await agentThat(community(honest({ ...PORT, ...objects })));
   const facts = await takeInventory({
     session: new Session(used.engine, agent, credential, { timeoutMs: 1000, tries: 2 }),
     system: { sysObjectId },
-    settings: { ...settings, groups: ['fdb'] },
+    settings: { ...settings, rows, groups: ['fdb'] },
     extra: [],
     now: () => 0,
   });
   const tables = facts.flatMap((fact) => (fact.kind === 'rows' ? [fact] : []));
-  return { rows: tables.flatMap(({ rows }) => rows as FdbRow[]), complete: tables.at(-1)?.complete };
+  return {
+    rows: tables.flatMap(({ rows }) => rows as FdbRow[]),
+    complete: tables.at(-1)?.complete,
+    /** Of each part, whether a row without a name says that its station has none. */
+    named: tables.map((each) => each.table === 'fdb' && each.hostnames === true),
+  };
 }
 
 const entry = (last: number) => ({ mac: `00:1b:21:3c:00:0${last}`, bridgePort: 7, ifIndex: 7, vlan: 10 });
@@ -54,8 +59,31 @@ it('a binding whose station is not in the forwarding table says nothing', async 
 });
 
 it('the agent of another maker is not asked', async () => {
-  const { rows } = await read({ ...station(1), ...binding(text('pc-1')) }, '1.3.6.1.4.1.90.1');
+  const { rows, named } = await read({ ...station(1), ...binding(text('pc-1')) }, '1.3.6.1.4.1.90.1');
   expect(rows).toEqual([entry(1)]);
+  expect(named).toEqual([false]);
+});
+
+it('a binding that ended is told: rows without a name are of stations without one', async () => {
+  expect(await read({ ...station(1), ...binding(text('pc-1')) })).toMatchObject({ named: [true] });
+  expect(await read(station(1))).toEqual({ rows: [entry(1)], complete: true, named: [true] });
+});
+
+it('every part of a large table tells it', async () => {
+  const many = Array.from({ length: 1500 }, (_, n) => {
+    const index = `10.0.27.33.60.${n >> 8}.${n & 255}`;
+    return { [`${FDB}.2.${index}`]: integer(7), [`${FDB}.3.${index}`]: integer(3) };
+  });
+  const { named } = await read(Object.assign({}, ...many));
+  expect(named.length).toBeGreaterThan(1);
+  expect(new Set(named)).toEqual(new Set([true]));
+});
+
+it('bindings that were not read to their end say nothing of stations without a name', async () => {
+  const two = { ...binding(text('pc-1')), ...binding(text('pc-2'), '10.0.27.33.60.0.2') };
+  const { rows, complete, named } = await read({ ...station(2), ...two }, CISCO, 1);
+  expect(rows).toEqual([entry(2)]);
+  expect([complete, named]).toEqual([true, [false]]);
 });
 
 it.each<[what: string, objects: Record<string, Value>]>([

@@ -235,13 +235,11 @@ class Inventory {
     // The table without a context is that of the default VLAN once more.
     const placed = new Set(inVlans.map(({ mac, bridgePort }) => `${mac} ${bridgePort}`));
     const others = found.filter(({ mac, bridgePort }) => !placed.has(`${mac} ${bridgePort}`));
-    return this.#rows('fdb', await this.#named([...others, ...inVlans]), complete);
-  }
-
-  /** Bindings that are missing, or were not read to their end, leave stations without names and change nothing else. */
-  async #named(rows: FdbRow[]): Promise<FdbRow[]> {
-    if (rows.length === 0 || !this.#isCisco()) return rows;
-    return withHostNames(rows, await this.#walkColumns(BINDING_COLUMNS));
+    const rows = [...others, ...inVlans];
+    if (rows.length === 0 || !this.#isCisco()) return this.#rows('fdb', rows, complete);
+    // Bindings that were not read to their end leave stations without names and say nothing of them.
+    const bindings = await this.#walkColumns(BINDING_COLUMNS);
+    return this.#rows('fdb', withHostNames(rows, bindings), complete, { hostnames: bindings.complete });
   }
 
   #isCisco(): boolean {
@@ -323,6 +321,7 @@ class Inventory {
     table: TableName,
     rows: readonly object[],
     { complete, reason }: { complete: boolean; reason?: string },
+    { hostnames = false } = {},
   ): RowsObservation[] {
     const { job, deviceId, now, session } = this.#subject;
     if (!complete && rows.length === 0) this.#failed[table] = reason ?? 'not read';
@@ -340,6 +339,7 @@ class Inventory {
         part: i,
         last,
         ...(last ? { complete, ...(reason ? { reason } : {}) } : {}),
+        ...(hostnames ? { hostnames } : {}),
         rows: part,
       } as RowsObservation;
     });

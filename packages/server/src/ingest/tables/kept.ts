@@ -36,6 +36,8 @@ export async function keepPart(
       ? await storedRows(sql, device, group)
       : undefined;
   let rows: unknown[] = o.table === 'arp' ? withNames(o.rows, (before ?? []) as ArpRow[]) : o.rows;
+  // As of ARP tables: an empty name is none, a missing one says nothing.
+  if (o.table === 'fdb' && o.hostnames) rows = o.rows.map((row) => ({ hostname: '', ...row }));
   if (brokeOff) {
     // What this part does not name may still be there.
     if (o.rows.length === 0 && !before) return false;
