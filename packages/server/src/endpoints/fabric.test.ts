@@ -19,6 +19,10 @@ const SEEN = { first_seen: time(1), last_seen: time(1) };
 /** Of the fast suite. `CAMPUS_STATIONS=5000` is the size that docs/endpoints.md gives the figures of. */
 const USUAL = 500;
 const STATIONS = Number(process.env.CAMPUS_STATIONS ?? USUAL);
+/** Another campus. */
+const SEED = Number(process.env.CAMPUS_SEED ?? 28);
+/** Whether the figures are printed. */
+const ASKED = process.env.CAMPUS_STATIONS !== undefined || process.env.CAMPUS_SEED !== undefined;
 /** Rows of one statement. */
 const CHUNK = 10_000;
 
@@ -137,8 +141,7 @@ function expectMoves(stations: readonly Station[], told: ReadonlyMap<string, Tol
     return kind === 'endpoint.moved' && was.includes(from) && is.includes(to);
   };
   const wrong = [...told].filter((each) => !isRight(each));
-  if (process.env.CAMPUS_STATIONS)
-    process.stdout.write(`${moved.length} moved, ${told.size} told, ${wrong.length} wrong\n`);
+  if (ASKED) process.stdout.write(`${moved.length} moved, ${told.size} told, ${wrong.length} wrong\n`);
   expect(wrong).toEqual([]);
   expect(told.size / moved.length).toBeGreaterThan(0.6);
 }
@@ -147,7 +150,7 @@ it('finds the port of every station of a campus, or says that it may be one of s
   const [, open] = databases().at(-1) ?? [];
   const db = (await open?.()) as Database;
   const site = await addSite(db, 'campus');
-  const fabric = fabricOf({ seed: 28, stations: STATIONS, moves: STATIONS / 5 });
+  const fabric = fabricOf({ seed: SEED, stations: STATIONS, moves: STATIONS / 5 });
   const clock = new ManualClock(T1 * 1000 + 60_000);
   await store(db, site, fabric, async () => {
     await db.query('ANALYZE');
@@ -182,7 +185,7 @@ it('finds the port of every station of a campus, or says that it may be one of s
     ['was', { at: String(T1 + 60) }],
   ] as const) {
     const { placed, alternatives, unknown, wrong } = judge(fabric.stations, await said(more), when);
-    if (process.env.CAMPUS_STATIONS)
+    if (ASKED)
       process.stdout.write(
         `${when}: ${fabric.stations.length} stations, ${placed} placed, ${alternatives} alternatives, ${unknown} unknown, ${wrong.length} wrong\n`,
       );

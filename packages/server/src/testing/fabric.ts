@@ -3,6 +3,7 @@
  * switches on them by aggregates or by one cable, some behind others, hypervisors that bridge, and stations in every way in
  * which they hang on ports. What is true is known, so that what is said of it can be judged.
  */
+import { randomOf } from './outages/network.ts';
 
 /** A port of a bridge. */
 export interface At {
@@ -57,17 +58,6 @@ const PEER_LINK = 1100;
 const UPLINK = 1000;
 const GATEWAY_VLAN = 10;
 
-/** Mulberry32. */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 export function fabricOf({
   seed,
   stations: wanted,
@@ -89,7 +79,7 @@ class Builder {
   #macs = 0;
 
   constructor(seed: number) {
-    this.#random = numbers(seed);
+    this.#random = randomOf(seed);
   }
 
   build(wanted: number, moves: number): Fabric {
