@@ -106,6 +106,8 @@ browserSuite('every page', () => {
     ids.scan = (await api<{ id: string }[]>('GET', '/api/discovery/scans')).data[0]?.id ?? '';
     ids.case = (await api<{ id: string }[]>('GET', '/api/cases?q=floor')).data[0]?.id ?? '';
     ids.event = (await api<{ id: string }[]>('GET', '/api/events?Severity=3')).data[0]?.id ?? '';
+    const named = await api<{ mac: string; nameFrom: string }[]>('GET', '/api/endpoints?search=desktop-');
+    ids.named = named.data.find(({ nameFrom }) => nameFrom === 'dhcp')?.mac ?? '';
     ids.collector = (await api<{ id: string }[]>('GET', '/api/collectors')).data[0]?.id ?? '';
   }
 
@@ -130,6 +132,7 @@ browserSuite('every page', () => {
     'devices-none': () => ['/devices?search=nothing-of-this-name', 'No device matches these filters'],
     'audit-none': () => ['/audit?actor=nobody', 'No entry matches'],
     endpoints: () => ['/endpoints', 'MAC address'],
+    endpoint: () => [`/endpoints?endpoint=${ids.named}`, 'Name (DHCP)'],
     topology: () => ['/topology', 'network device'],
     'topology-device': () => [`/topology?device=${ids.core}`, 'Open the device'],
     'topology-list': () => ['/topology?view=list', 'access-1'],

@@ -77,11 +77,11 @@ const identity = {
     description:
       'Of the device that has the address, else as it calls itself by LLDP at its port, else of its IP address by reverse DNS, else as it told the DHCP server, where its switch inspects that.',
   }),
-  nameFrom: nameFrom.meta({ description: 'Where the name comes from; null: it has none.' }),
-  owner: z
-    .strictObject({ deviceId: id, name: z.string() })
-    .nullable()
-    .meta({ description: 'The device of the inventory that has this address, or its IP address.' }),
+  nameFrom: nameFrom.meta({ description: 'Where the name comes from; null: it has none.', example: 'dhcp' }),
+  owner: z.strictObject({ deviceId: id, name: z.string() }).nullable().meta({
+    description: 'The device of the inventory that has this address, or its IP address.',
+    example: null,
+  }),
   addresses: z.array(address).meta({ description: 'By ARP tables now, or when it was there last.' }),
   firstSeen: time,
   lastSeen: maybeTime.meta({ description: 'When it was first missing; null: a table has it now.' }),
@@ -126,14 +126,17 @@ const endpointPlaces = z
         z.strictObject({
           ...port,
           vlan: z.int().nullable(),
-          address: address.nullable().meta({ description: 'Of an ARP entry; null: of a forwarding table.' }),
+          address: address
+            .nullable()
+            .meta({ description: 'Of an ARP entry; null: of a forwarding table.', example: null }),
           name: z.string().nullable().meta({
             description:
               'Of that IP address by reverse DNS; where there is none, as the station told the DHCP server. As it was last.',
-            example: 'printer-7.example.net',
+            example: 'phone-214',
           }),
           nameFrom: nameFrom.meta({
             description: 'Where that name comes from, `dns` or `dhcp`; null: there is none.',
+            example: 'dhcp',
           }),
           since: time,
           until: maybeTime.meta({ description: 'When it was first missing; null: it is there.' }),
