@@ -1,5 +1,6 @@
 /** argon2id (RFC 9106) with the parameters OWASP names as the least: 19 MiB, 2 passes, 1 lane. */
 import { randomInt } from 'node:crypto';
+// 0.45.1, built for a later Node, ends Node 20 with a segmentation fault when it is loaded.
 import { hash, verify } from 'argon2';
 import pLimit from 'p-limit';
 import { Problem } from '../platform/problem.ts';
