@@ -2,7 +2,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../platform/db/db.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
-import { asked, type Box, openSite, type TestSite } from '../testing/site.ts';
+import { asked, type Box, openSite, port, type TestSite, table } from '../testing/site.ts';
 import { identityActions, type Person } from './actions.ts';
 
 afterAll(closeDatabases);
@@ -104,7 +104,7 @@ describe.each(databases())('a person on identity, on %s', (_name, open) => {
          UNION ALL SELECT device_id, name FROM sensors WHERE site_id = $1::uuid AND id = $3::uuid`,
         [site.siteId, port, sensor],
       );
-    expect(await named()).toEqual([{ id: first, name: 'Inlet' }]);
+    expect(await named()).toEqual(['eth70', 'Inlet'].map((name) => ({ id: first, name })));
 
     await actions(site).split(by, first, ['10.0.0.2']);
     expect(await kept()).toEqual([
@@ -114,6 +114,25 @@ describe.each(databases())('a person on identity, on %s', (_name, open) => {
       { id: second, word: 'second' },
     ]);
     expect(await named()).toEqual(['eth70', 'Inlet'].map((name) => ({ id: second, name })));
+  });
+
+  it('finds the port of a record among those of the one that stays, walked for the first time', async () => {
+    const site = await openSite(db);
+    const lan = { engineId: '80001f888000000000000a00', table: ['10.0.0.1', '10.0.0.2'] };
+    await site.send([asked({ sysName: 'sw', macs: ['00:86:9c:00:00:0a'] }, '10.0.0.1')]);
+    const walked = (box: Box, address: string, ifIndex: number) => {
+      const device = asked(box, address);
+      return site.send([device, table(device, 'interfaces', [port(ifIndex, 'eth0')])]);
+    };
+    await walked({ ...lan, table: [] }, '10.0.0.2', 7);
+    const [first, second] = await site.devices();
+    await db.query(`UPDATE interfaces SET note = 'mine', own_text = 'mine' WHERE device_id = $1::uuid`, [
+      second?.id,
+    ]);
+    await walked({ ...lan, sysName: 'sw', macs: ['00:86:9c:00:00:0a'] }, '10.0.0.1', 1);
+    expect((await site.devices()).map(({ id }) => id)).toEqual([first?.id]);
+    const ports = await db.query('SELECT name, note FROM interfaces WHERE site_id = $1::uuid', [site.siteId]);
+    expect(ports).toEqual([{ name: 'eth0', note: 'mine' }]);
   });
 
   it('merges what ingest would not, keeps it merged, and gives the record back by a split', async () => {

@@ -55,7 +55,8 @@ type Table = keyof typeof TABLES;
 const SERIES = ['samples', 'sample_chunks'] as const;
 type Keys = readonly Readonly<Record<string, unknown>>[];
 
-interface Pair {
+/** A record, and the one whose device it proved to be. */
+export interface Pair {
   from: string;
   into: string;
 }
@@ -133,6 +134,13 @@ export async function moveMeasurements(sql: Sql, siteId: string, pair: Pair): Pr
   };
   await moveRows(sql, siteId, pair, { table: 'monitoring_history', ids });
   await moveRows(sql, siteId, pair, { table: 'backlog_history', ids });
+  // An interface that the receiver has not, as where it was never walked, is its own from now on.
+  await sql.query(
+    `UPDATE interfaces m SET device_id = $3::uuid
+     WHERE m.site_id = $1::uuid AND m.device_id = $2::uuid AND m.id <> ALL($4::uuid[])
+       AND NOT EXISTS (SELECT 1 FROM interfaces o WHERE o.site_id = m.site_id AND o.device_id = $3::uuid AND o.if_index = m.if_index)`,
+    [...params, [...ids.keys()]],
+  );
   // A sensor that the receiver has as well is its own; the health of both follows with the next reading.
   await sql.query(
     `UPDATE sensors m SET device_id = $3::uuid WHERE m.site_id = $1::uuid AND m.device_id = $2::uuid
@@ -161,18 +169,22 @@ export async function returnMeasurements(
   const put = (table: string, types: string, columns: string, list: Moved['ports']) =>
     sql.query(
       `INSERT INTO ${table} (site_id, device_id, id, ${columns.replaceAll('o.', '')})
-       SELECT $1::uuid, $2::uuid, o.id, ${columns} FROM jsonb_to_recordset($3::jsonb) AS o(${types})`,
+       SELECT $1::uuid, $2::uuid, o.id, ${columns} FROM jsonb_to_recordset($3::jsonb) AS o(${types})
+       ON CONFLICT DO NOTHING`,
       [siteId, into, JSON.stringify(list)],
     );
+  const leave = (table: string, list: Moved['ports']) =>
+    sql.query(
+      `DELETE FROM ${table} WHERE site_id = $1::uuid AND device_id = $2::uuid AND id = ANY($3::uuid[])`,
+      [siteId, from, list.map(({ id }) => id)],
+    );
+  await leave('interfaces', ports);
+  await leave('sensors', sensors);
   await put(
     'interfaces',
     'id uuid, if_index int8, name text, first_seen timestamptz, last_seen timestamptz',
     PORT,
     ports,
-  );
-  await sql.query(
-    'DELETE FROM sensors WHERE site_id = $1::uuid AND device_id = $2::uuid AND id = ANY($3::uuid[])',
-    [siteId, from, sensors.map(({ id }) => id)],
   );
   await put(
     'sensors',

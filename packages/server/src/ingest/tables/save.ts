@@ -6,7 +6,7 @@ import type { Sql } from '../../platform/db/sql.ts';
 import { current, factsRow, type World } from '../world.ts';
 import { keepEndpoints } from './endpoints.ts';
 import { deviceChanges } from './merge.ts';
-import { type Moved, moveMeasurements, TWINS } from './move-measurements.ts';
+import { type Moved, moveMeasurements, type Pair, TWINS } from './move-measurements.ts';
 import { placeVlans } from './place-vlans.ts';
 import { type DeviceRow, sameDevice, sameSighting, type Writes } from './rows.ts';
 import * as store from './store.ts';
@@ -22,10 +22,14 @@ export async function save(sql: Sql, world: World, writes: Writes): Promise<stri
     changed.map(({ row }) => row),
     seen.map(({ row }) => row),
   );
-  await absorbRecords(sql, world);
+  const absorbed = [...world.absorbing].map((from) => ({ from, into: current(world, from) }));
+  world.absorbing.clear();
+  await joinRecords(sql, world.siteId, absorbed);
   await leaveAddresses(sql, world);
   await claimEvidence(sql, world);
   await writeTables(sql, world.siteId, writes);
+  // Now that the receiver has its interfaces, those of the record are found among them.
+  await endRecords(sql, world.siteId, absorbed);
   await store.writeFacts(
     sql,
     tracked.flatMap((device) => [...device.dirty].flatMap((group) => factsRow(device, group) ?? [])),
@@ -58,24 +62,21 @@ export async function writeDeviceRows(
   );
 }
 
-/** Records that proved to be another record's device: what they hold goes over, then they end. */
-async function absorbRecords(sql: Sql, world: World): Promise<void> {
-  const pairs = [...world.absorbing].map((from) => ({ from, into: current(world, from) }));
-  if (pairs.length > 0) await absorbInto(sql, world.siteId, pairs);
-  world.absorbing.clear();
-}
+const PAIRS = 'jsonb_to_recordset($2::jsonb) AS p("from" uuid, "into" uuid)';
 
 /**
  * Moves what each record holds to another and deletes it. Interfaces and tables are the receiver's own, with what people said of both.
  * @returns what was measured of each, in their order
  */
-export async function absorbInto(
-  sql: Sql,
-  siteId: string,
-  pairs: readonly { from: string; into: string }[],
-): Promise<Moved[]> {
+export async function absorbInto(sql: Sql, siteId: string, pairs: readonly Pair[]): Promise<Moved[]> {
+  await joinRecords(sql, siteId, pairs);
+  return endRecords(sql, siteId, pairs);
+}
+
+/** What the records are recognised and reached by goes over. */
+async function joinRecords(sql: Sql, siteId: string, pairs: readonly Pair[]): Promise<void> {
+  if (pairs.length === 0) return;
   const params = [siteId, JSON.stringify(pairs)];
-  const PAIRS = 'jsonb_to_recordset($2::jsonb) AS p("from" uuid, "into" uuid)';
   await sql.query(
     `UPDATE evidence e SET device_id = p."into" FROM ${PAIRS} WHERE e.site_id = $1::uuid AND e.device_id = p."from"`,
     params,
@@ -93,6 +94,11 @@ export async function absorbInto(
      WHERE n.site_id = $1::uuid AND n.remote_device_id = p."from"`,
     params,
   );
+}
+
+/** What people said and what was measured of the records goes over, then they end. @returns what was measured, in their order */
+async function endRecords(sql: Sql, siteId: string, pairs: readonly Pair[]): Promise<Moved[]> {
+  if (pairs.length === 0) return [];
   // One after another: of two that go into the same record, the second adds to what the first gave.
   const moved: Moved[] = [];
   for (const pair of pairs) {
@@ -100,10 +106,10 @@ export async function absorbInto(
     moved.push(await moveMeasurements(sql, siteId, pair));
     await rememberMerge(sql, siteId, pair);
   }
-  await sql.query(
-    `DELETE FROM devices d USING ${PAIRS} WHERE d.site_id = $1::uuid AND d.id = p."from"`,
-    params,
-  );
+  await sql.query(`DELETE FROM devices d USING ${PAIRS} WHERE d.site_id = $1::uuid AND d.id = p."from"`, [
+    siteId,
+    JSON.stringify(pairs),
+  ]);
   return moved;
 }
 
@@ -116,11 +122,7 @@ const WORDS = `thresholds = COALESCE(d.thresholds, o.thresholds),
   fields = o.fields || d.fields, set_by = o.set_by || d.set_by`;
 
 /** What people said of a record and of its interfaces. */
-async function keepWords(
-  sql: Sql,
-  siteId: string,
-  { from, into }: { from: string; into: string },
-): Promise<void> {
+async function keepWords(sql: Sql, siteId: string, { from, into }: Pair): Promise<void> {
   const params = [siteId, from, into];
   await sql.query(
     `UPDATE devices d SET monitor = d.monitor OR o.monitor, name_override = COALESCE(d.name_override, o.name_override),
@@ -140,11 +142,7 @@ async function keepWords(
 }
 
 /** What was merged into the record before is the receiver's now, too. */
-async function rememberMerge(
-  sql: Sql,
-  siteId: string,
-  { from, into }: { from: string; into: string },
-): Promise<void> {
+async function rememberMerge(sql: Sql, siteId: string, { from, into }: Pair): Promise<void> {
   const params = [siteId, from, into];
   await sql.query(
     'UPDATE merged_devices SET into_id = $3::uuid WHERE site_id = $1::uuid AND into_id = $2::uuid',
