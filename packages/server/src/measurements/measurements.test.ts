@@ -324,6 +324,27 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     expect(await valuesOf(hours)).toEqual([1000, 2000, 2000]);
   });
 
+  it('keeps the summary of the oldest day, of which samples are deleted already, whatever is merged', async () => {
+    const { ofOther, merge } = await secondRecord();
+    // Older than anything of other tests: the oldest day is of all that is stored.
+    const oldest = START - 300 * DAY;
+    now = oldest;
+    await store(minute(oldest + MINUTE, 7500));
+    await store(minute(oldest + 5 * HOUR, 7500));
+    await store(minute(oldest + 6 * HOUR, 0, ofOther));
+    now = oldest + DAY + 6 * HOUR;
+    await everything();
+    await db.query(
+      'DELETE FROM sample_chunks WHERE site_id = $1::uuid AND step = 0 AND begins < to_timestamp($2)',
+      [siteId, at(oldest + 4 * HOUR)],
+    );
+    await merge();
+    await everything();
+    expect((await valuesOf({ from: at(oldest), to: at(oldest + 6 * HOUR), step: 3600 }))?.[0]).toBe(1000);
+    // Nor is it the oldest of other tests.
+    await db.query('DELETE FROM sample_chunks WHERE site_id = $1::uuid', [siteId]);
+  });
+
   it('goes back with a record that is split off again: two lines as they were', async () => {
     const { other, port, add, ofOther, merge } = await secondRecord();
     // The first day is of both, the second of the other alone, the third not rolled up.

@@ -87,6 +87,7 @@ async function moveRows(
   ];
   const listed = `EXISTS (SELECT 1 FROM jsonb_to_recordset($5::jsonb) AS k(${types}) WHERE ${same('k')})`;
   const [moved] = await sql.query<{ keys: Keys }>(
+    // Where nothing is renamed, only `ids` says of what type the fourth parameter is.
     `WITH ids AS (SELECT $4::jsonb), moved AS (
        UPDATE ${table} m SET ${set}
        WHERE m.site_id = $1::uuid AND m.device_id = $2::uuid AND ($5::jsonb IS NULL OR ${listed}) AND NOT EXISTS (
@@ -97,6 +98,10 @@ async function moveRows(
   );
   return moved?.keys ?? [];
 }
+
+/** Ids of things that both have. */
+const renaming = (rows: Moved['ports'], from: 'id' | 'into', to: 'id' | 'into'): Map<string, string> =>
+  new Map(rows.filter(({ into }) => into).map((row) => [`${row[from]}`, `${row[to]}`]));
 
 const rowsOf = async (sql: Sql, query: string, params: readonly unknown[]): Promise<Moved['ports']> =>
   (
@@ -122,12 +127,7 @@ export async function moveMeasurements(sql: Sql, siteId: string, pair: Pair): Pr
      WHERE o.site_id = $1::uuid AND o.device_id = $2::uuid`,
     params,
   );
-  const ids = new Map(
-    [...ports, ...sensors].flatMap(({ id, into }) => (into ? [[`${id}`, `${into}`]] : [])) as [
-      string,
-      string,
-    ][],
-  );
+  const ids = renaming([...ports, ...sensors], 'id', 'into');
   const rows = {
     samples: await moveRows(sql, siteId, pair, { table: 'samples', ids }),
     sample_chunks: await moveRows(sql, siteId, pair, { table: 'sample_chunks', ids }),
@@ -192,12 +192,7 @@ export async function returnMeasurements(
     SENSOR,
     sensors,
   );
-  const ids = new Map(
-    [...ports, ...sensors].flatMap(({ id, into }) => (into ? [[`${into}`, `${id}`]] : [])) as [
-      string,
-      string,
-    ][],
-  );
+  const ids = renaming([...ports, ...sensors], 'into', 'id');
   for (const table of SERIES) await moveRows(sql, siteId, pair, { table, ids, only: rows[table] });
   for (const summary of SUMMARIES) {
     const those = rows.sample_chunks.filter(({ step }) => step === summary.of);
