@@ -102,6 +102,15 @@ class Fabric {
     for (const name of Object.keys(STATIONS)) this.box(name).exec('ping', '-c1', '-W5', SWITCHES.sw1);
   }
 
+  /** The port that the agent of a switch lists a station at. Its table is read from the kernel once a second (bridge-mib.mjs). */
+  listed(name: keyof typeof SWITCHES, station: Station): string {
+    const mac = macOf(station)
+      .split(':')
+      .map((octet) => Number.parseInt(octet, 16));
+    const oid = `1.3.6.1.2.1.17.4.3.1.2.${mac.join('.')}`;
+    return this.box(name).exec('snmpget', '-v2c', '-cpublic', '-Oqv', SWITCHES[name], oid).trim();
+  }
+
   converged(): boolean {
     const heard = (name: string) => this.box(name).exec('lldpcli', 'show', 'neighbors', '-f', 'keyvalue');
     return ['sw2', 'sw3'].every(
@@ -166,8 +175,14 @@ describe.skipIf(!possible)('endpoints on real bridges', () => {
   }, 150_000);
 
   it('one that moved is on its new port, and was on the old one before', async () => {
+    const listed = () => [fabric.listed('sw2', 'pc5'), fabric.listed('sw3', 'pc5')];
+    const [old, uplink] = listed();
     fabric.move('pc5');
     fabric.speak();
+    await until(30_000, 'both agents list the move', async () => {
+      const [sw2, sw3] = listed();
+      return sw2 !== old && sw3 !== uplink;
+    });
     await plant.scan(targets);
     await poll().toEqual({ ...BEFORE, pc5: 'placed sw3 p6 10.9.0.15' });
     const { places } = await read('pc5');
