@@ -73,4 +73,21 @@ browserSuite('the live stream', () => {
     // What the browser itself says of a server that was not there.
     expect(visitor.trouble.filter((line) => !line.includes('net::ERR_'))).toEqual([]);
   });
+
+  it('a search goes on where the server was away, and Enter opens what it finds then', async () => {
+    const { page } = visitor;
+    await visitor.open('/devices');
+    await mark('live');
+    await page.keyboard.press('Control+k');
+    await proxy.change({ newcomers: 'refuse' });
+    proxy.strike('fin');
+    await page.getByLabel('Search everything').fill('fourth');
+    await page.keyboard.press('Enter');
+    await page.getByText('Searching…').waitFor();
+    // Longer than the first two attempts.
+    await page.waitForTimeout(2_000);
+    await proxy.calm();
+    await says('fourth');
+    expect(visitor.trouble.filter((line) => !line.includes('net::ERR_'))).toEqual([]);
+  });
 });

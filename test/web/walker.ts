@@ -174,6 +174,9 @@ export class Walker {
       if (found !== null) return found;
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
-    throw new Error(`a dead end: nobody finds ${what} at ${this.#page.url()}`);
+    const page = String(await this.#page.evaluate(SEEN).catch(() => 'no page'));
+    throw new Error(
+      `a dead end: nobody finds ${what} at ${this.#page.url()}, where stands: ${page.slice(-1000)}`,
+    );
   }
 }

@@ -9,7 +9,7 @@ import {
   IconSearch,
   IconServer,
 } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react';
 import { apiQuery } from '../api.ts';
@@ -116,6 +116,12 @@ function openFirst(event: KeyboardEvent<HTMLInputElement>, early: () => void): v
   else early();
 }
 
+/** Where nothing is offered: why. */
+function saysOf({ isFetching, error }: Pick<UseQueryResult, 'isFetching' | 'error'>): string {
+  if (isFetching) return 'Searching…';
+  return error ? `The search failed. ${error.message} Enter tries again.` : 'Nothing found';
+}
+
 /** What is done at once, wherever one is, and on the page that is open. */
 function useActions(onHelp: () => void): SpotlightActionData[] {
   const navigate = useNavigate();
@@ -162,6 +168,7 @@ export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void })
     ...apiQuery('search.get', { query: { q: text } }),
     // What an earlier text found is not offered meanwhile: Enter would open it.
     enabled,
+    retry: 3,
   });
   const [early, setEarly] = useState(false);
   const go = (href: string) => () => void navigate({ href });
@@ -216,7 +223,7 @@ export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void })
         setEarly(false);
       }}
       onSpotlightClose={() => setEarly(false)}
-      nothingFound="Nothing found"
+      nothingFound={saysOf(search)}
       attributes={{ content: { 'aria-label': 'Search and actions' } }}
       limit={24}
       shortcut={null}
@@ -226,7 +233,11 @@ export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void })
         leftSection: <IconSearch size={16} aria-hidden />,
         placeholder: 'Name, MAC or IP address, serial number, case, page',
         'aria-label': 'Search everything',
-        onKeyDown: (event) => openFirst(event, () => setEarly(true)),
+        onKeyDown: (event) =>
+          openFirst(event, () => {
+            setEarly(true);
+            if (search.isError) void search.refetch();
+          }),
       }}
     />
   );
