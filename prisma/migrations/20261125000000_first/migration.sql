@@ -862,6 +862,7 @@ CREATE TABLE "samples" (
     "part" BIGINT NOT NULL,
     "over_ms" INTEGER NOT NULL,
     "data" JSONB NOT NULL,
+    "highest" JSONB NOT NULL DEFAULT '{}',
     "unsent" BOOLEAN,
     CONSTRAINT "samples_pkey" PRIMARY KEY ("site_id", "device_id", "at", "part"),
     CONSTRAINT "samples_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE

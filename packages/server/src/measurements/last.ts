@@ -3,6 +3,7 @@ import type { RankedName } from '@rollcall/shared/api/measurements';
 import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
 import { settingsOf } from '../platform/db/site-settings.ts';
 import type { Sql } from '../platform/db/sql.ts';
+import { PART_OF } from './highest.ts';
 import { type At, columnsOf, ofSample } from './series.ts';
 
 /** A measurement is of now for so many intervals of its device: one reading may fail, and one be on its way. */
@@ -45,7 +46,7 @@ interface Asked {
   where?: (p: Parameters) => string[];
 }
 
-/** The last values of a metric, of every device that has them now. */
+/** The last values of a metric, of every device that has them now, in order of devices. */
 export async function lastValues(sql: Sql, metric: RankedName, asked: Asked): Promise<LastValue[]> {
   const rows = await lastRows(sql, metric, asked);
   const intervals = await intervalsOf(sql, asked.scope);
@@ -54,24 +55,82 @@ export async function lastValues(sql: Sql, metric: RankedName, asked: Asked): Pr
     .flatMap((row) => valuesOf(row, metric, asked.of));
 }
 
-function lastRows(sql: Sql, metric: RankedName, { of, scope, now, where }: Asked): Promise<Row[]> {
-  const part = of === 'interface' ? 'ports' : 'ping';
-  const columns = [...(of === 'interface' ? ['id'] : []), ...columnsOf(metric)];
+/** The `limit` highest of the last values of a metric above 0; of the same value, in order of the names of their devices. */
+export async function highestValues(
+  sql: Sql,
+  metric: RankedName,
+  { limit, ...asked }: Asked & { limit: number },
+): Promise<LastValue[]> {
+  const { key, from, p } = lastOfEach(asked);
+  const rows = await sql.query<Place & { value: number; overMs: number } & Record<string, unknown>>(
+    `SELECT ${PLACE}, m.over_ms AS "overMs", (m.highest->'${key}'->'${metric}')::float8 AS value
+     ${from} AND m.highest->'${key}' ? '${metric}'`,
+    p.values,
+  );
+  const intervals = await intervalsOf(sql, asked.scope);
+  // So many of the highest are in no more rows than that, and in those that come first.
+  const first = rows
+    .filter((row) => isOfNow(row, { now: asked.now, intervalMs: intervals.get(row.siteId) ?? 0 }))
+    .sort(byValue)
+    .slice(0, limit);
+  const all = await valuesAt(sql, metric, { of: asked.of, places: first });
+  return all
+    .filter(({ value }) => value > 0)
+    .sort(byValue)
+    .slice(0, limit);
+}
+
+const byValue = (a: Ranked, b: Ranked): number =>
+  b.value - a.value || (a.deviceName === b.deviceName ? 0 : a.deviceName < b.deviceName ? -1 : 1);
+type Ranked = Pick<LastValue, 'value' | 'deviceName'>;
+
+/** A row of samples. */
+interface Place extends Pick<LastValue, 'deviceId' | 'deviceName' | 'siteId' | 'at'> {
+  part: string;
+}
+const PLACE = `m.at, m.part::text AS part, d.id AS "deviceId", d.site_id AS "siteId", d.name AS "deviceName"`;
+
+/** Rows of samples `m` of the devices `d` with what was asked for: of each device of its last reading, which has several where there are many interfaces. */
+function lastOfEach({ of, scope, now, where }: Asked): { key: string; from: string; p: Parameters } {
+  const key = PART_OF[of];
   const p = new Parameters();
   const since = `${p.add(new Date(now - OLDEST_MS))}::timestamptz`;
   const conditions = [inScope(p, 'd.site_id', scope), ...(where?.(p) ?? [])].join(' AND ');
+  const from = `FROM devices d CROSS JOIN LATERAL (
+       SELECT at, part, over_ms, data, highest FROM samples
+       WHERE site_id = d.site_id AND device_id = d.id AND at > ${since} AND highest ? '${key}'
+       ORDER BY at DESC FETCH FIRST ROW WITH TIES) m
+     WHERE ${conditions}`;
+  return { key, from, p };
+}
+
+/** Only what the metric follows from leaves the database: the rest is far more. */
+const columnsIn = (of: Asked['of'], metric: RankedName): string => {
+  const columns = [...(of === 'interface' ? ['id'] : []), ...columnsOf(metric)];
+  return `jsonb_build_array(${columns.map((column) => `m.data->'${PART_OF[of]}'->'${column}'`).join(', ')})`;
+};
+
+function lastRows(sql: Sql, metric: RankedName, asked: Asked): Promise<Row[]> {
+  const { from, p } = lastOfEach(asked);
   return sql.query<Row & Record<string, unknown>>(
-    // A device with many interfaces has several rows of one reading. Only what the metric follows from leaves the database: the rest is far more.
-    `SELECT m.at, m.over_ms AS "overMs", d.id AS "deviceId", d.site_id AS "siteId", d.name AS "deviceName",
-       jsonb_build_array(${columns.map((column) => `m.data->'${part}'->'${column}'`).join(', ')}) AS columns
-     FROM devices d
-     CROSS JOIN LATERAL (SELECT x.at FROM samples x
-       WHERE x.site_id = d.site_id AND x.device_id = d.id AND x.at > ${since} AND x.data ? '${part}'
-       ORDER BY x.at DESC LIMIT 1) last
-     JOIN samples m ON m.site_id = d.site_id AND m.device_id = d.id AND m.at = last.at AND m.data ? '${part}'
-     WHERE ${conditions}`,
+    `SELECT ${PLACE}, m.over_ms AS "overMs", ${columnsIn(asked.of, metric)} AS columns ${from} ORDER BY d.site_id, d.id`,
     p.values,
   );
+}
+
+async function valuesAt(
+  sql: Sql,
+  metric: RankedName,
+  { of, places }: { of: Asked['of']; places: readonly Place[] },
+): Promise<LastValue[]> {
+  const rows = await sql.query<Row & Record<string, unknown>>(
+    `SELECT ${PLACE}, m.over_ms AS "overMs", ${columnsIn(of, metric)} AS columns
+     FROM jsonb_to_recordset($1::jsonb) AS r("siteId" uuid, "deviceId" uuid, at timestamptz, part int8)
+     JOIN samples m ON m.site_id = r."siteId" AND m.device_id = r."deviceId" AND m.at = r.at AND m.part = r.part
+     JOIN devices d ON d.site_id = m.site_id AND d.id = m.device_id`,
+    [JSON.stringify(places)],
+  );
+  return rows.flatMap((row) => valuesOf(row, metric, of));
 }
 
 /** How often the agent of a device is read, if it answers now. */

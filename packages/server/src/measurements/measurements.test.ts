@@ -9,9 +9,11 @@ import { absorbInto } from '../ingest/tables/save.ts';
 import type { Database } from '../platform/db/db.ts';
 import { METRIC_DAYS } from '../platform/ops/config.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
+import { randomOf } from '../testing/outages/network.ts';
 import { insert } from '../testing/rows.ts';
 import { currentText } from './current.ts';
 import { csvOf } from './file.ts';
+import { lastValues } from './last.ts';
 import { readMeasurements } from './read.ts';
 import { forgetChunks, rollUp } from './rollup.ts';
 import { storeSamples } from './samples.ts';
@@ -687,5 +689,52 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     expect(await readTop(db, { metric: 'errors', limit: 5 }, { scope: [siteId], now })).toMatchObject([
       { interfaceName: 'eth0', value: 4, unit: '1/s' },
     ]);
+  });
+
+  it('ranks as all values side by side are ranked', async () => {
+    const random = randomOf(26);
+    const some = Array.from({ length: 30 }, () => uuidv7());
+    for (const [i, id] of some.entries()) {
+      await db.query(
+        `INSERT INTO devices (site_id, id, name, first_seen) VALUES ($1::uuid, $2::uuid, $3, now())`,
+        // Names repeat, and so do values: their order is part of the answer.
+        [siteId, id, `sw-${i % 7}`],
+      );
+      for (const port of [1, 2, 3])
+        await db.query(
+          `INSERT INTO interfaces (site_id, id, device_id, if_index, name, speed_bps, first_seen, last_seen)
+           VALUES ($1::uuid, $2::uuid, $3::uuid, $4, $5, 1000000, now(), now())`,
+          [siteId, uuidv7(), id, port, `eth${port}`],
+        );
+    }
+    const few = () => (random() < 0.2 ? null : Math.floor(random() * 4) * 75_000);
+    // A reading of many interfaces comes in parts, the last of a device is an older one of some.
+    const reading = (at: number, deviceId: string, of: number[]) =>
+      minute(at, 0, {
+        deviceId,
+        ping: { sent: 4, lost: Math.floor(random() * 5) },
+        ports: {
+          ifIndex: of,
+          name: of.map((port) => `eth${port}`),
+          inOctets: of.map(few),
+          inErrors: of.map(few),
+        },
+      });
+    for (const id of some) {
+      await store(reading(START + 60_000, id, [1, 2]), reading(START + 60_000, id, [3]));
+      if (random() < 0.5)
+        await store(reading(START + 120_000, id, [1, 2]), reading(START + 120_000, id, [3]));
+    }
+    for (const metric of ['in', 'inUtilisation', 'errors', 'loss', 'out'] as const) {
+      const of = metric === 'loss' ? 'device' : 'interface';
+      const all = (await lastValues(db, metric, { of, scope: [siteId], now }))
+        .filter(({ value }) => value > 0)
+        .map(({ value, deviceName }) => ({ value, deviceName }))
+        .sort((a, b) => b.value - a.value || (a.deviceName < b.deviceName ? -1 : 1));
+      for (const limit of [1, 7, 20, 500]) {
+        const top = await readTop(db, { metric, limit }, { scope: [siteId], now });
+        expect(top.map(({ value, deviceName }) => ({ value, deviceName }))).toEqual(all.slice(0, limit));
+      }
+    }
   });
 });

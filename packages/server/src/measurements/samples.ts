@@ -11,6 +11,7 @@ import type { Measured, ReadPresent, StoredSamples } from '../ports.ts';
 import { recordBacklog } from './backlog.ts';
 import { readBaselines, readUsualPackets } from './baselines.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
+import { highestOf, number } from './highest.ts';
 import { isLabelled, limitsOf, saidOf } from './limits/resolve.ts';
 import { type StoredSensors, storeSensors } from './sensors/store.ts';
 import { sensorChanges } from './sensors/trouble.ts';
@@ -169,9 +170,9 @@ async function insert(
     if (!first.has(key)) first.set(key, i);
   }
   const stored = await sql.query<{ device: string; at: Date; part: number }>(
-    `INSERT INTO samples (site_id, device_id, at, part, over_ms, data, unsent)
-     SELECT $1::uuid, r.device, r.at, r.part, r.over, r.data, nullif($3, false)
-     FROM jsonb_to_recordset($2::jsonb) AS r(device uuid, at timestamptz, part int8, over int, data jsonb)
+    `INSERT INTO samples (site_id, device_id, at, part, over_ms, data, highest, unsent)
+     SELECT $1::uuid, r.device, r.at, r.part, r.over, r.data, r.highest, nullif($3, false)
+     FROM jsonb_to_recordset($2::jsonb) AS r(device uuid, at timestamptz, part int8, over int, data jsonb, highest jsonb)
      ON CONFLICT DO NOTHING RETURNING device_id AS device, at, part::float8 AS part`,
     [siteId, JSON.stringify([...first.values()].map((i) => rows[i])), toEngine],
   );
@@ -319,6 +320,7 @@ function rowOf(
     part: part === Number.MAX_SAFE_INTEGER ? only : part,
     over: overMs,
     data,
+    highest: highestOf(data, overMs),
   };
 }
 
@@ -376,5 +378,3 @@ export function seriesOfRows(rows: readonly SampleRow[]): SeriesById {
   }
   return new Map([...parts].map(([id, some]) => [id, joined(some)]));
 }
-
-const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);

@@ -3,7 +3,7 @@ import { RANKED, type TopEntry, type TopQuery } from '@rollcall/shared/api/measu
 import { foundIn } from '../platform/db/annotated.ts';
 import { oneOf, type Parameters, type Scope, searchable } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { interfaceNames, lastValues } from './last.ts';
+import { highestValues, interfaceNames } from './last.ts';
 
 export async function readTop(
   sql: Sql,
@@ -11,11 +11,10 @@ export async function readTop(
   { scope, now }: { scope: Scope; now: number },
 ): Promise<TopEntry[]> {
   const { of, unit } = RANKED[query.metric];
-  const values = await lastValues(sql, query.metric, { of, scope, now, where: (p) => conditions(p, query) });
-  const best = values
-    .filter(({ value }) => value > 0)
-    .sort((a, b) => b.value - a.value || (a.deviceName < b.deviceName ? -1 : 1))
-    .slice(0, query.limit);
+  const best = await highestValues(sql, query.metric, {
+    ...{ of, scope, now, limit: query.limit },
+    where: (p) => conditions(p, query),
+  });
   const names = await interfaceNames(sql, best);
   return best.map(({ at, ...entry }) => ({
     ...entry,
