@@ -176,7 +176,7 @@ export class Walker {
     }
     const page = String(await this.#page.evaluate(SEEN).catch(() => 'no page'));
     throw new Error(
-      `a dead end: nobody finds ${what} at ${this.#page.url()}, where stands: ${page.slice(-1000)}`,
+      `a dead end: nobody finds ${what} at ${this.#page.url()}; the page says: ${page.slice(-1000)}`,
     );
   }
 }

@@ -3,7 +3,7 @@ import { RANKED, type RankedName } from '@rollcall/shared/api/measurements';
 import type { SampleData } from './samples.ts';
 import { ofSample } from './series.ts';
 
-/** What of a row a metric is about. */
+/** The part of a row that a metric follows from, by whose it is. */
 export const PART_OF = { interface: 'ports', device: 'ping' } as const;
 
 /** Of each part that was read, by metric; what is not above 0, or not known, is left out. */

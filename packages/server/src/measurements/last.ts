@@ -48,11 +48,8 @@ interface Asked {
 
 /** The last values of a metric, of every device that has them now, in order of devices. */
 export async function lastValues(sql: Sql, metric: RankedName, asked: Asked): Promise<LastValue[]> {
-  const rows = await lastRows(sql, metric, asked);
-  const intervals = await intervalsOf(sql, asked.scope);
-  return rows
-    .filter((row) => isOfNow(row, { now: asked.now, intervalMs: intervals.get(row.siteId) ?? 0 }))
-    .flatMap((row) => valuesOf(row, metric, asked.of));
+  const rows = await ofNow(sql, await lastRows(sql, metric, asked), asked);
+  return rows.flatMap((row) => valuesOf(row, metric, asked.of));
 }
 
 /** The `limit` highest of the last values of a metric above 0; of the same value, in order of the names of their devices. */
@@ -67,17 +64,23 @@ export async function highestValues(
      ${from} AND m.highest->'${key}' ? '${metric}'`,
     p.values,
   );
-  const intervals = await intervalsOf(sql, asked.scope);
-  // So many of the highest are in no more rows than that, and in those that come first.
-  const first = rows
-    .filter((row) => isOfNow(row, { now: asked.now, intervalMs: intervals.get(row.siteId) ?? 0 }))
-    .sort(byValue)
-    .slice(0, limit);
+  // The 20 highest values are in the 20 rows whose highest come first: only these are read whole.
+  const first = (await ofNow(sql, rows, asked)).sort(byValue).slice(0, limit);
   const all = await valuesAt(sql, metric, { of: asked.of, places: first });
   return all
     .filter(({ value }) => value > 0)
     .sort(byValue)
     .slice(0, limit);
+}
+
+/** Those of the rows that are of now. */
+async function ofNow<T extends { siteId: string; at: Date; overMs: number }>(
+  sql: Sql,
+  rows: readonly T[],
+  { scope, now }: Pick<Asked, 'scope' | 'now'>,
+): Promise<T[]> {
+  const intervals = await intervalsOf(sql, scope);
+  return rows.filter((row) => isOfNow(row, { now, intervalMs: intervals.get(row.siteId) ?? 0 }));
 }
 
 const byValue = (a: Ranked, b: Ranked): number =>
@@ -90,7 +93,10 @@ interface Place extends Pick<LastValue, 'deviceId' | 'deviceName' | 'siteId' | '
 }
 const PLACE = `m.at, m.part::text AS part, d.id AS "deviceId", d.site_id AS "siteId", d.name AS "deviceName"`;
 
-/** Rows of samples `m` of the devices `d` with what was asked for: of each device of its last reading, which has several where there are many interfaces. */
+/**
+ * The last reading of each device `d` that has the part asked for, as rows `m`: several where there are many interfaces.
+ * @returns the name of the part, and the FROM and WHERE of a statement with its parameters
+ */
 function lastOfEach({ of, scope, now, where }: Asked): { key: string; from: string; p: Parameters } {
   const key = PART_OF[of];
   const p = new Parameters();

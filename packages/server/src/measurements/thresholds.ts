@@ -56,10 +56,10 @@ const VALUE: Readonly<Record<Threshold, (at: At, overMs: number, port: JudgedPor
   },
   loss: (at) => {
     const [sent, lost] = [at('sent') ?? 0, at('lost') ?? 0];
+    // All of them: it is down, or its agent alone answers. How much it loses while it is up is not known.
+    if (lost >= sent) return null;
     // A site may ping less than three times an interval, except what misses one: none lost is how that ends.
-    if (sent === 0 || (lost > 0 && sent < PINGS_LEAST)) return null;
-    // All of them: it is down, or its agent alone answers, which is told as that and ends what was before.
-    return lost >= sent ? 0 : (lost * 100) / sent;
+    return lost > 0 && sent < PINGS_LEAST ? null : (lost * 100) / sent;
   },
   latency: (at) => {
     const [sent, lost] = [at('sent') ?? 0, at('lost') ?? 0];

@@ -117,9 +117,15 @@ function openFirst(event: KeyboardEvent<HTMLInputElement>, early: () => void): v
 }
 
 /** Where nothing is offered: why. */
-function saysOf({ isFetching, error }: Pick<UseQueryResult, 'isFetching' | 'error'>): string {
-  if (isFetching) return 'Searching…';
-  return error ? `The search failed. ${error.message} Enter tries again.` : 'Nothing found';
+function Nothing({ isFetching, error }: Pick<UseQueryResult, 'isFetching' | 'error'>) {
+  if (isFetching) return <span role="status">Searching…</span>;
+  return (
+    <span role="status">
+      {error ? `The search failed: ${error.message}` : 'Nothing found'}
+      {error && <br />}
+      {error && 'Press Enter to try again.'}
+    </span>
+  );
 }
 
 /** What is done at once, wherever one is, and on the page that is open. */
@@ -169,6 +175,8 @@ export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void })
     // What an earlier text found is not offered meanwhile: Enter would open it.
     enabled,
     retry: 3,
+    // Also where the browser says that there is no network: it fails then, rather than wait unseen.
+    networkMode: 'always',
   });
   const [early, setEarly] = useState(false);
   const go = (href: string) => () => void navigate({ href });
@@ -187,12 +195,12 @@ export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void })
   // As the groups below are in order.
   const first = KINDS.flatMap((kind) => hits.filter((hit) => hit.kind === kind))[0];
   useEffect(() => {
-    if (!early || !search.data) return;
+    if (!early || search.isFetching) return;
     setEarly(false);
     if (!first) return;
     spotlight.close();
     void navigate({ href: addressOf(first) });
-  }, [early, first, search.data, navigate]);
+  }, [early, first, search.isFetching, navigate]);
   const actions = useActions(onHelp);
   const pages: SpotlightActionData[] = [
     ...PLACES.watch,
@@ -223,7 +231,7 @@ export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void })
         setEarly(false);
       }}
       onSpotlightClose={() => setEarly(false)}
-      nothingFound={saysOf(search)}
+      nothingFound={<Nothing isFetching={search.isFetching} error={search.error} />}
       attributes={{ content: { 'aria-label': 'Search and actions' } }}
       limit={24}
       shortcut={null}

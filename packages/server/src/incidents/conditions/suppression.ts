@@ -34,7 +34,7 @@ export async function readSuppressions(
   const since = judging.now - judging.settings.recoveryMs;
   await suppressPorts(sql, siteId, { waiting, since }, suppressions);
   await suppressSessions(sql, siteId, { waiting, since: since - SESSIONS_READ_MS }, suppressions);
-  await suppressBySameDevice(sql, siteId, { waiting, since }, suppressions);
+  await suppressBySameDevice(sql, siteId, { waiting, since }, judging, suppressions);
   await suppressByPath(sql, siteId, waiting, judging, suppressions);
   return suppressions;
 }
@@ -44,14 +44,35 @@ async function suppressBySameDevice(
   sql: Sql,
   siteId: string,
   { waiting, since }: { waiting: readonly Loaded[]; since: number },
+  { now, settings: { holdMs } }: Judging,
   suppressions: Map<string, Suppression>,
 ): Promise<void> {
   const suppressorsOf = ({ condition }: Loaded) => kindOf(condition.kind).suppressedBy ?? [];
-  const present = await readPresent(sql, siteId, [...new Set(waiting.flatMap(suppressorsOf))], since);
-  const wrong = new Set(present.map(({ kind, deviceId }) => `${kind} ${deviceId}`));
-  for (const each of waiting)
-    if (suppressorsOf(each).some((kind) => wrong.has(`${kind} ${each.condition.opening.deviceId}`)))
-      suppressions.set(each.key, { by: 'same-device' });
+  const judged = waiting.filter((each) => suppressorsOf(each).length > 0);
+  if (judged.length === 0) return;
+  const longest = Math.max(...judged.map(({ condition }) => holdMs(condition.kind)));
+  const troubles = await readTroubles(sql, siteId, {
+    kinds: [...new Set(judged.flatMap(suppressorsOf))],
+    devices: [...new Set(judged.flatMap(({ condition }) => condition.opening.deviceId ?? []))],
+    since: Math.min(since, now - longest),
+  });
+  const explains = (trouble: Trouble, { kind, since: setIn }: Loaded['condition']): boolean => {
+    const changedAt = trouble.changedAt.getTime();
+    if (trouble.present || changedAt > since) return true;
+    // While its device was down it was not observed: from then on it has to last anew.
+    const wasTold =
+      trouble.state === 'cleared' && changedAt - trouble.since.getTime() >= holdMs(trouble.kind);
+    return wasTold && changedAt > setIn && now < changedAt + holdMs(kind);
+  };
+  for (const each of judged) {
+    const { key, condition } = each;
+    const kinds = suppressorsOf(each);
+    const isExplained = troubles.some(
+      (one) =>
+        one.deviceId === condition.opening.deviceId && kinds.includes(one.kind) && explains(one, condition),
+    );
+    if (isExplained) suppressions.set(key, { by: 'same-device' });
+  }
 }
 
 /** Devices that another device explains, which is down or came back a moment ago. */
@@ -181,17 +202,27 @@ async function isLost(sql: Sql, siteId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Conditions of some kinds that are present, or were until a moment ago: what they kept silent has to recover. */
-function readPresent(
+interface Trouble {
+  kind: EventCode;
+  deviceId: string | null;
+  state: ConditionState;
+  present: boolean;
+  /** When it set in. */
+  since: Date;
+  /** Where it is over: since when. */
+  changedAt: Date;
+}
+
+/** Conditions of some kinds and devices that are present, or were until a moment ago: what they kept silent has to recover. */
+function readTroubles(
   sql: Sql,
   siteId: string,
-  kinds: readonly string[],
-  since: number,
-): Promise<{ kind: string; deviceId: string | null }[]> {
-  if (kinds.length === 0) return Promise.resolve([]);
-  return sql.query(
-    `SELECT kind, device_id AS "deviceId" FROM conditions WHERE site_id = $1::uuid AND kind = ANY($2::text[])
-       AND (present OR changed_at > $3::timestamptz)`,
-    [siteId, kinds, new Date(since)],
+  { kinds, devices, since }: { kinds: readonly string[]; devices: readonly string[]; since: number },
+): Promise<Trouble[]> {
+  return sql.query<Trouble & Record<string, unknown>>(
+    `SELECT kind, device_id AS "deviceId", state, present, since, changed_at AS "changedAt" FROM conditions
+     WHERE site_id = $1::uuid AND kind = ANY($2::text[]) AND device_id = ANY($3::uuid[])
+       AND (present OR changed_at > $4::timestamptz)`,
+    [siteId, kinds, devices, new Date(since)],
   );
 }
