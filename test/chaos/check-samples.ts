@@ -1,6 +1,6 @@
 /** Samples of a chaos run, wherever they are kept: each is known again by its number, the pings that were sent. */
 import { OF_DEVICE, type SeriesById, unpackChunk } from '@rollcall/server/measurements/chunk';
-import { type SampleRow, seriesOfRows } from '@rollcall/server/measurements/samples';
+import { type SampleRow, seriesOfRows } from '@rollcall/server/measurements/row';
 import { sampleHash } from './facts.ts';
 
 /** A database, as little as the checker needs of it. */

@@ -3,7 +3,7 @@ import type { RankedName } from '@rollcall/shared/api/measurements';
 import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
 import { settingsOf } from '../platform/db/site-settings.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { PART_OF } from './highest.ts';
+import { PART_OF } from './row.ts';
 import { type At, columnsOf, ofSample } from './series.ts';
 
 /** A measurement is of now for so many intervals of its device: one reading may fail, and one be on its way. */

@@ -21,7 +21,7 @@ import type { Engine, EngineQuery, Measured } from './engine/query.ts';
 import { OLDEST_MS, readReadings } from './last.ts';
 import { gapsOf, withEvidence } from './read-gaps.ts';
 import { MONTH_MS, together } from './rollup.ts';
-import { type SampleRow, seriesOfRows } from './samples.ts';
+import { type SampleRow, seriesOfRows } from './row.ts';
 import { type Series, type Span, spansOf } from './series.ts';
 
 const DAY = 86_400;

@@ -11,7 +11,7 @@ import { summarise } from './aggregate.ts';
 import { learnHour, learnTrafficHour } from './baselines.ts';
 import { OF_DEVICE, packChunk, type SeriesById, unpackChunk } from './chunk.ts';
 import { INTERVALS, LONGEST_MS } from './last.ts';
-import { type SampleRow, seriesOfRows } from './samples.ts';
+import { type SampleRow, seriesOfRows } from './row.ts';
 import { grouped, joined, type Series } from './series.ts';
 
 const HOUR_MS = 3_600_000;

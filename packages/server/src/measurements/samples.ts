@@ -1,21 +1,20 @@
 /** Samples as they wait for the end of their hour: one row per device and interval. */
 import { createHash } from 'node:crypto';
 import type { Annotations } from '@rollcall/shared/api/annotations';
-import type { GapReason } from '@rollcall/shared/api/measurements';
 import type { Threshold } from '@rollcall/shared/api/sites';
-import { LEAST_SPEED_BPS, PORT_COUNTERS, type PortGap, type Samples } from '@rollcall/shared/samples';
+import { LEAST_SPEED_BPS, PORT_COUNTERS, type Samples } from '@rollcall/shared/samples';
 import { type Change, SENSOR_TROUBLES } from '../changes.ts';
 import { readSiteSettings } from '../platform/db/site-settings.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Measured, ReadPresent, StoredSamples } from '../ports.ts';
 import { recordBacklog } from './backlog.ts';
 import { readBaselines, readUsualPackets } from './baselines.ts';
-import { OF_DEVICE, type SeriesById } from './chunk.ts';
-import { highestOf, number } from './highest.ts';
+import { OF_DEVICE } from './chunk.ts';
 import { isLabelled, limitsOf, saidOf } from './limits/resolve.ts';
+import { highestOf, type SampleData, seriesOfRows } from './row.ts';
 import { type StoredSensors, storeSensors } from './sensors/store.ts';
 import { sensorChanges } from './sensors/trouble.ts';
-import { type Column, grouped, joined, type Series } from './series.ts';
+import { grouped } from './series.ts';
 import { crossings } from './thresholds.ts';
 
 const DAY_MS = 86_400_000;
@@ -49,20 +48,6 @@ interface Port {
   fields: Annotations['fields'];
   /** Its own, as stored. */
   thresholds: unknown;
-}
-
-/** Columns of a row, as JSON. */
-export interface SampleData {
-  ping?: Record<string, number> | undefined;
-  ports?: { id: string[]; speedBps: Column; gap?: (PortGap | null)[] } & Record<
-    string,
-    (string | number | null)[]
-  >;
-  /** Values of sensors by their ids. */
-  sensors?: { id: string[]; sensor: Column };
-  gap?: Samples['gap'];
-  /** Of a reading of a slow agent. */
-  lagMs?: number | undefined;
 }
 
 export interface HowSamplesAreKept {
@@ -338,43 +323,4 @@ function matcher(known: readonly Port[]): (name: string, ifIndex: number) => Por
       ? named[0]
       : (named.find((port) => port.ifIndex === ifIndex) ?? byIndex.get(ifIndex));
   };
-}
-
-export interface SampleRow {
-  at: Date;
-  overMs: number;
-  data: SampleData;
-}
-
-/** The series of a device out of its rows. */
-export function seriesOfRows(rows: readonly SampleRow[]): SeriesById {
-  const parts = new Map<string, Series[]>();
-  const add = (id: string, row: SampleRow, columns: Record<string, Column>) => {
-    const one = { end: [row.at.getTime()], over: [row.overMs], columns };
-    parts.set(id, [...(parts.get(id) ?? []), one]);
-  };
-  const tell = (id: string, { at, overMs }: SampleRow, reason: GapReason) => {
-    const ends = at.getTime();
-    const gaps = [{ begins: ends - overMs, ends, reason }];
-    parts.set(id, [...(parts.get(id) ?? []), { end: [], over: [], columns: {}, gaps }]);
-  };
-  for (const row of rows) {
-    const { ping, ports, sensors } = row.data;
-    if (ping)
-      add(OF_DEVICE, row, Object.fromEntries(Object.entries(ping).map(([name, value]) => [name, [value]])));
-    if (row.data.gap) tell(OF_DEVICE, row, row.data.gap);
-    const { id: ids = [], gap: gaps = [], ...columns } = ports ?? {};
-    for (const [i, id] of ids.entries()) {
-      const gap = gaps[i];
-      if (gap) tell(id, row, gap);
-      add(
-        id,
-        row,
-        Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, [number(column?.[i])]])),
-      );
-    }
-    for (const [i, id] of (sensors?.id ?? []).entries())
-      add(id, row, { sensor: [number(sensors?.sensor[i])] });
-  }
-  return new Map([...parts].map(([id, some]) => [id, joined(some)]));
 }

@@ -14,7 +14,7 @@ export const TWINS = `
 /** An id of an interface or a sensor as it is from now on; the others stay. */
 const ofReceiver = (id: string): string => `coalesce($4::jsonb ->> (${id}), ${id})`;
 
-/** Columns of samples with these ids (SampleData of measurements/samples.ts). */
+/** Columns of samples with these ids (SampleData of measurements/row.ts). */
 const renamed = (data: string, part: 'ports' | 'sensors'): string =>
   `jsonb_set(${data}, '{${part},id}', coalesce(
      (SELECT jsonb_agg(${ofReceiver('e.id')} ORDER BY e.n)

@@ -7,7 +7,7 @@ import { METRIC_NAMES } from '@rollcall/shared/api/measurements';
 import { compress } from 'snappyjs';
 import { OF_DEVICE } from '../chunk.ts';
 import { GAP, INTERVAL, PROMETHEUS } from '../names.ts';
-import { type SampleRow, seriesOfRows } from '../samples.ts';
+import { type SampleRow, seriesOfRows } from '../row.ts';
 import { lastOf } from '../series.ts';
 
 /** A row of `samples`. */
