@@ -186,11 +186,18 @@ const STEPS = [
     run: [npm('chaos', '--', '--minutes', '0.5', '--most', '0.5', '--least', '0')],
   },
   {
+    name: 'rolling',
+    why: 'two servers are replaced one after the other, and again, while 20 collectors and people go on',
+    needs: ['root', 'postgresql', 'nginx-light'],
+    // Nothing was released yet: what is replaced is of this version, too.
+    run: [npm('chaos:rolling', '--', '--before', root, '--back', '--sources', '20')],
+  },
+  {
     name: 'kills',
     why: 'kills at system calls and at every stage',
     needs: ['root', 'postgresql', 'strace'],
-    // Each of the two keeps less than one core busy.
-    beside: ['faults'],
+    // These keep less than one core busy.
+    beside: ['faults', 'rolling'],
     run: [npm('chaos:kills', '--', '--points', '16', '--stages', '1', '--database', 'postgresql')],
   },
   {

@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { lockFolder } from '@rollcall/host/lock';
+import { temporaryFolder } from '@rollcall/host/testing/folder';
 import { expect, it } from 'vitest';
 import { compiled } from './compiled.ts';
 
 const LOCK = compiled('host', 'lock');
 
 it('a lock is free at once after its holder was killed', async () => {
-  const path = mkdtempSync(join(tmpdir(), 'rollcall-lock-'));
+  const path = temporaryFolder();
   const script = `import { lockFolder } from ${JSON.stringify(LOCK)};
     const l = await lockFolder(${JSON.stringify(path)}, 'server'); console.log(l.ok); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {

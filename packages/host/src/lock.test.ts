@@ -1,14 +1,10 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lockFolder } from './lock.ts';
-
-const folder = () => mkdtempSync(join(tmpdir(), 'rollcall-lock-'));
+import { temporaryFolder } from './testing/folder.ts';
 
 describe('lockFolder', () => {
   it('refuses a second holder and names the first', async () => {
-    const path = folder();
+    const path = temporaryFolder();
     const first = await lockFolder(path, 'server');
     expect(first.ok).toBe(true);
     expect(await lockFolder(path, 'server')).toEqual({ ok: false, heldBy: `process ${process.pid}` });
@@ -19,7 +15,7 @@ describe('lockFolder', () => {
   });
 
   it('keeps different folders and names apart', async () => {
-    const [a, b] = [folder(), folder()];
+    const [a, b] = [temporaryFolder(), temporaryFolder()];
     const locks = [
       await lockFolder(a, 'server'),
       await lockFolder(b, 'server'),

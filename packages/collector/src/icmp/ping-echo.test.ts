@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '@rollcall/host/testing/folder';
 import { AddressSpace } from '@rollcall/shared/address-space';
 import { Range } from '@rollcall/shared/ip';
 import { skipped } from '@rollcall/shared/testing/skipped';
@@ -41,7 +41,7 @@ describe('the output of ping', () => {
 
 describe('running ping', () => {
   const script = (body: string) => {
-    const path = join(mkdtempSync(join(tmpdir(), 'ping-')), 'ping');
+    const path = join(temporaryFolder(), 'ping');
     writeFileSync(path, `#!/bin/sh\n${body}\n`);
     chmodSync(path, 0o755);
     return path;

@@ -1,13 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { get as getTls } from 'node:https';
 import { connect, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
+import { temporaryFolder } from '@rollcall/host/testing/folder';
 import { systemClock } from '@rollcall/shared/clock';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -178,7 +178,7 @@ describe('the listener', () => {
   });
 
   it('attack: agrees on no suite without forward secrecy or with a weak tag, in TLS 1.2 and 1.3', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rollcall-tls-'));
+    const folder = temporaryFolder();
     const { url } = await start({ tls: await issueOwn(folder, ['localhost'], Date.now()) });
     const agreed = (ciphers: string, version: 'TLSv1.2' | 'TLSv1.3') =>
       new Promise<string | null>((resolve) => {
@@ -202,7 +202,7 @@ describe('the listener', () => {
   it.skipIf(noOpenssl)(
     'takes up a renewed certificate without a restart, and keeps the old one when the new is broken',
     async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'rollcall-tls-'));
+      const folder = temporaryFolder();
       const files = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
       const make = (name: string) =>
         execFileSync(
@@ -244,7 +244,6 @@ describe('the listener', () => {
       rmSync(files.certFile);
       for (let i = 0; i < 50 && !logged.join('').includes('cannot be used'); i++) await sleep(100);
       expect(await presented()).toBe('second');
-      rmSync(folder, { recursive: true });
     },
   );
 });

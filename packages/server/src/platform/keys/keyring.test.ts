@@ -1,6 +1,6 @@
-import { chmodSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '@rollcall/host/testing/folder';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { StartError } from '../ops/config.ts';
@@ -52,10 +52,8 @@ describe('a keyring', () => {
 });
 
 describe('the key file', () => {
-  const folder = () => mkdtempSync(join(tmpdir(), 'rollcall-keys-'));
-
   it('is made once, for the owner alone, and read again', () => {
-    const at = folder();
+    const at = temporaryFolder();
     const first = openKeyring({ folder: at });
     const file = join(at, 'credential.keys');
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -63,7 +61,7 @@ describe('the key file', () => {
   });
 
   it('is refused when others can read it, when it is damaged, and when the named one is missing', () => {
-    const at = folder();
+    const at = temporaryFolder();
     openKeyring({ folder: at });
     const file = join(at, 'credential.keys');
     chmodSync(file, 0o640);
@@ -82,7 +80,7 @@ describe('the key file', () => {
   });
 
   it('may come from the unit, and may hold older keys behind the newest', () => {
-    const [at, unit] = [folder(), folder()];
+    const [at, unit] = [temporaryFolder(), temporaryFolder()];
     writeFileSync(
       join(unit, 'credential.keys'),
       `# newest first\n${NEW.toString('base64')}\n${OLD.toString('base64')}\n`,
@@ -91,7 +89,7 @@ describe('the key file', () => {
     expect(ring.keyId).toBe(keyring([NEW]).keyId);
     const old = keyring([OLD]).seal(here, 'x');
     expect(ring.open(here, old.keyId, old.sealed)).toBe('x');
-    expect(openKeyring({ folder: at, credentialsDirectory: folder() }).keyId).not.toBe(ring.keyId);
+    expect(openKeyring({ folder: at, credentialsDirectory: temporaryFolder() }).keyId).not.toBe(ring.keyId);
     expect(readFileSync(join(at, 'credential.keys'), 'utf8')).toMatch(/^[A-Za-z0-9+/]{43}=\n$/);
   });
 });
