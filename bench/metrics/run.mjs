@@ -1,10 +1,11 @@
-// run.mjs [--scale 1] [--minutes 60] [--days 365] [--database URL] [--without-collector] [--check] [--json]
+// run.mjs [--scale 1] [--minutes 60] [--days 365] [--database URL] [--without-backlog] [--without-collector] [--check] [--json]
 //
 // Measurements of 10,000 devices with 24 ports (times --scale), once a minute: 40,000 values a second. The same values go
 // into the server's code on PostgreSQL, and by remote write into the Debian packages of VictoriaMetrics and Prometheus on this
 // machine: processor time until everything is stored and rolled up, octets on disk with indexes. Then the same questions to each:
-// a port's day, a port's year (a device of its own with --days), the busiest 20 ports now. At last a collector reads the
-// agents of bench/sweep (root, Linux) and Debian's prometheus-snmp-exporter reads the same by its module if_mib.
+// a port's day, a port's year (a device of its own with --days), the busiest 20 ports now. Then collectors that were cut off
+// for an hour deliver it to the server's program (--without-backlog leaves that out). At last a collector reads the agents of
+// bench/sweep (root, Linux) and Debian's prometheus-snmp-exporter reads the same by its module if_mib.
 // --check ends with status 1 when a bound of docs/speed.md is missed.
 import '../../scripts/usage.mjs';
 import { spawnSync } from 'node:child_process';
@@ -29,6 +30,7 @@ const { values: options } = parseArgs({
     minutes: { type: 'string', default: '60' },
     days: { type: 'string', default: '365' },
     database: { type: 'string' },
+    'without-backlog': { type: 'boolean', default: false },
     'without-collector': { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -38,6 +40,8 @@ const [minutes, days] = [options.minutes, options.days].map(Number);
 const count = Math.max(10, Math.round(10_000 * Number(options.scale)));
 /** Ours, of the better rival's, as docs/speed.md has them. */
 const BOUNDS = { cpu: 3, octets: 0.5, day: 5, year: 10, top: 2, read: 0.5 };
+/** How long what happens meanwhile may wait behind an hour of measurements, of all collectors; p95. */
+const NEWS_MS = 1_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** Begin of the measured hour. */
@@ -252,14 +256,21 @@ try {
   postgres.stop({ keep: false });
 }
 
-if (!failed && !options['without-collector']) {
-  const reads = fileURLToPath(new URL('reads.mjs', import.meta.url));
-  const { stdout, status } = spawnSync(process.execPath, [reads, options.scale], {
+/** What a program beside this one says at its end, as JSON. */
+function told(program, ...args) {
+  const path = fileURLToPath(new URL(program, import.meta.url));
+  const { stdout, status } = spawnSync(process.execPath, [path, ...args], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  if (status === 0) results.reads = JSON.parse(stdout.trim().split('\n').at(-1));
+  return status === 0 ? JSON.parse(stdout.trim().split('\n').at(-1)) : undefined;
 }
+if (!failed && !options['without-backlog']) {
+  say('an hour at once …');
+  const named = options.database ? ['--database', options.database] : [];
+  results.backlog = told('backlog.mjs', options.scale, ...named);
+}
+if (!failed && !options['without-collector']) results.reads = told('reads.mjs', options.scale);
 
 /** Ours beside the best of the others. */
 const times = (rows, key) => {
@@ -279,6 +290,11 @@ const factors = {
 const missed = Object.entries(factors).flatMap(([what, factor]) =>
   factor !== null && factor > BOUNDS[what] ? [`${what} × ${factor.toFixed(2)}, bound ${BOUNDS[what]}`] : [],
 );
+const { backlog } = results;
+if (!backlog && !options['without-backlog']) missed.push('the hour at once');
+if (backlog?.lost) missed.push(`${backlog.lost} minutes lost`);
+if (backlog && backlog.newsMs.p95 > NEWS_MS)
+  missed.push(`news after ${backlog.newsMs.p95.toFixed(0)} ms, bound ${NEWS_MS}`);
 if (options.json) console.log(JSON.stringify({ ...results, factors, missed }));
 else {
   const shown = (number) => (number === null ? '–' : number.toFixed(number < 10 ? 2 : 0));
@@ -292,6 +308,10 @@ else {
   for (const { name, day, year, top } of results.answers ?? [])
     console.log(
       `  ${name.padEnd(18)} p95: a port's day ${shown(day)} ms, year ${shown(year)} ms, busiest 20 ${shown(top)} ms`,
+    );
+  if (backlog)
+    console.log(
+      `  an hour at once    ${backlog.observed} minutes of devices in ${shown(backlog.seconds)} s, lost ${backlog.lost}; news acknowledged after ${shown(backlog.newsMs.p95)} ms (p95), ${shown(backlog.newsMs.most)} ms at most`,
     );
   if (results.reads)
     console.log(
