@@ -64,7 +64,7 @@ export async function highestValues(
      ${from} AND m.highest->'${key}' ? '${metric}'`,
     p.values,
   );
-  // The 20 highest values are in the 20 rows whose highest come first: only these are read whole.
+  // The highest values are in no more rows than there are of them, and in those that come first: only these are read whole.
   const first = (await ofNow(sql, rows, asked)).sort(byValue).slice(0, limit);
   const all = await valuesAt(sql, metric, { of: asked.of, places: first });
   return all

@@ -64,13 +64,14 @@ async function suppressBySameDevice(
       trouble.state === 'cleared' && changedAt - trouble.since.getTime() >= holdMs(trouble.kind);
     return wasTold && changedAt > setIn && now < changedAt + holdMs(kind);
   };
+  // One of a kind and device: a storm has thousands.
+  const known = new Map(troubles.map((one) => [`${one.kind} ${one.deviceId}`, one]));
   for (const each of judged) {
     const { key, condition } = each;
-    const kinds = suppressorsOf(each);
-    const isExplained = troubles.some(
-      (one) =>
-        one.deviceId === condition.opening.deviceId && kinds.includes(one.kind) && explains(one, condition),
-    );
+    const isExplained = suppressorsOf(each).some((kind) => {
+      const trouble = known.get(`${kind} ${condition.opening.deviceId}`);
+      return trouble !== undefined && explains(trouble, condition);
+    });
     if (isExplained) suppressions.set(key, { by: 'same-device' });
   }
 }
