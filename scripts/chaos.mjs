@@ -16,10 +16,11 @@
 // Kills a collector at N system calls that write, sync or rename, one after the other, and the server N times at every
 // stage of ingest. Needs strace. Exit code 1 when anything was lost or doubled, or a start failed.
 //
-//   npm run chaos:failover -- [--rounds N] [--seed N]
+//   npm run chaos:failover -- [--rounds N] [--seed N] [--patroni]
 //
 // Kills the primary of a PostgreSQL with a synchronous standby under load and promotes the standby, N times. Exit code 1 when
-// anything acknowledged was lost or doubled, or the server did not store again within 15 s.
+// anything acknowledged was lost or doubled, or the server did not store again within 15 s. With --patroni (root; Debian's patroni
+// and etcd-server) Patroni promotes it, and the server has 40 s, half of which Patroni waits before it takes a host for dead.
 //
 //   npm run chaos:rolling -- --before FOLDER [--back] [--sources N]
 //

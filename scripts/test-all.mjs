@@ -18,7 +18,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -329,14 +329,31 @@ function startBeside(step, shared) {
 }
 
 async function timed(step, shared, isTold = true) {
-  const start = Date.now();
+  const tellTime = stopwatch();
   writeFileSync(logOf(step), '');
   const failure = await runStep(step, shared, logOf(step), isTold);
-  times.push(`${step.name} ${Math.round((Date.now() - start) / 1000)} s`);
+  times.push(`${step.name} ${tellTime()}`);
   if (failure === 0) return 0;
   failed.push({ ...step, failure });
   process.stderr.write(`rollcall: ${step.name} failed (${failure})\n`);
   return failure;
+}
+
+/** Says how long it took since, and how busy all processors of the machine were: what could run beside it. */
+function stopwatch() {
+  const start = Date.now();
+  const before = processorTimes();
+  return () => {
+    const [busy, all] = processorTimes().map((ms, i) => ms - before[i]);
+    return `${Math.round((Date.now() - start) / 1000)} s (${Math.round((100 * busy) / (all || 1))} %)`;
+  };
+}
+
+/** Milliseconds of all processors since the machine started: those that were busy, and all. */
+function processorTimes() {
+  const times = cpus().map(({ times }) => times);
+  const all = times.flatMap((one) => Object.values(one)).reduce((sum, ms) => sum + ms, 0);
+  return [all - times.reduce((sum, { idle }) => sum + idle, 0), all];
 }
 
 const steps = chosen();
@@ -351,6 +368,7 @@ spawnSync(bin('tsc'), ['-b', 'test/chaos'], { cwd: root, stdio: 'inherit' });
 const { Postgres, postgresPrograms } = await import('../test/chaos/dist/postgres.js');
 const postgres = postgresPrograms() ? await Postgres.create({ durable: false }) : undefined;
 const shared = postgres ? { TEST_DATABASE_URL: postgres.url() } : {};
+const tellAll = stopwatch();
 const times = [];
 const failed = [];
 const logs = mkdtempSync(join(tmpdir(), 'rollcall-test-all-'));
@@ -376,6 +394,6 @@ for (const step of failed) {
   );
 }
 rmSync(logs, { recursive: true });
-process.stdout.write(`\n${times.join(' · ')}\n`);
+process.stdout.write(`\n${times.join(' · ')}\nall ${tellAll()}; in brackets how busy the processors were\n`);
 if (failed.length > 0) process.stdout.write(`failed: ${failed.map(({ name }) => name).join(', ')}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 interface Derived {
   enums: string[];
-  tables: { e: string; r: [number, string, number, string, Record<string, unknown>][] }[];
+  tables: { e: string; n?: string; r: [number, string, number, string, Record<string, unknown>][] }[];
 }
 const { sensors } = (await import(new URL('../scripts/catalogue/sensors.mjs', import.meta.url).href)) as {
   sensors: (facts: (name: string) => unknown[]) => Map<string, Derived>;
@@ -62,6 +62,21 @@ describe('readings out of names alone', () => {
     const rows = [object('2.1.2', 'probeName', { ...text, ...table }), object('2.1.3', 'probeValue', table)];
     expect(kinds([], rows)).toEqual(['2.1.3 dynamic']);
     expect(kinds([], [object('1.2', 'sensor1Value')])).toEqual([]);
+  });
+
+  it('what a row is called is no reading, though it may look like one', () => {
+    const table = { table: 'boxVoltSensorsTable', index: ['boxVoltSensorsIndex'] };
+    const label = object('2.1.2', 'boxVoltSensorsDevice', { ...table, syntax: 'OCTET STRING' });
+    const value = object('2.1.3', 'boxVoltSensorsValue', table);
+    const volts = { kind: 'voltage', unit: 'V' };
+    const health = [
+      { ...label, ...volts, scale: 1, from: 'default', rank: 2, text: true },
+      { ...value, ...volts, scale: 0.001, from: 'prose', rank: 1 },
+    ];
+    const [maker] = sensors((name) => (name === 'health' ? health : [label, value])).values();
+    expect(maker?.tables.map(({ n, r }) => [n, r.map(([column, kind]) => `${column} ${kind}`)])).toEqual([
+      ['2.1.2', ['3 voltage']],
+    ]);
   });
 });
 

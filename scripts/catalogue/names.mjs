@@ -11,7 +11,8 @@ export const ownerOf = (oid) => {
   return { maker, prefix: `${ENTERPRISES}${maker}.` };
 };
 
-const NAME = /(descr|description|name|label|location|ident|alias|position)$/i;
+// LM-SENSORS-MIB calls the label of a sensor its device.
+const NAME = /(descr|description|name|label|location|ident|alias|position|sensors?device)$/i;
 const NO_NAME =
   /host|user|group|file|vendor|model|mfr|manufact|version|serial|domain|owner|mac|oid|unit$|part|product/i;
 /** How well a column names its row. */

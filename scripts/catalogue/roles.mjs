@@ -3,7 +3,7 @@
 import { tokens, without } from './words.mjs';
 
 const ROLE_WORDS = new Set(
-  'total used free avail available usage utilization utilisation util percent percentage pct size in use left remaining capacity allocated alloc allocation current value max space bytes byte kb kbytes kilobytes mb mbytes megabytes gb amount installed idle inuse freed consumed occupancy pool rate ratio unused hc ovrflw overflow'.split(
+  'total used free avail available usage utilization utilisation util percent percentage pct size in use left remaining capacity allocated alloc allocation current cur absolute value max space bytes byte kb kbytes kilobytes mb mbytes megabytes gb amount installed idle inuse freed consumed occupancy pool rate ratio unused hc ovrflw overflow'.split(
     ' ',
   ),
 );

@@ -219,7 +219,12 @@ function tableOf(
   { entry, scalar, ...columnsThere },
   { prefix, names, enums, prefixes, columns, entry: maker },
 ) {
-  const all = columnsOf(columnsThere).filter(([, fact], _, others) => !isNeedless(fact, others));
+  // What a row is called is no reading: `+3.3V` names the voltage beside it.
+  const isName = ({ oid, kind }) => kind !== 'state' && names.byEntry.get(entry)?.oid === oid;
+  const all = columnsOf(columnsThere).filter(
+    ([, fact], _, others) => !isNeedless(fact, others) && !isName(fact),
+  );
+  if (all.length === 0) return null;
   const common = prefixes.get(all[0][1].module) ?? [];
   const readings = [];
   const bounds = all.filter(([, fact]) => isLimitBeside(fact, all)).map(([, fact]) => fact);
@@ -290,7 +295,7 @@ function withoutWeak(readings) {
 }
 
 /** Loads and shares that are a processor's by their name. */
-const OF_PROCESSOR = /cpu|processor/i;
+const OF_PROCESSOR = /cpu|processor|processing/i;
 const OF_MEMORY = /memory|mem(?=usage|util|$)/i;
 
 /** Modules of optics, whose inputs and outputs are light. */

@@ -24,7 +24,7 @@ const POURED = new Set(
   (
     'audit cases case_activity case_outbox collectors collector_streams conditions connection_history dead_letters ' +
     'devices device_addresses device_facts device_tally event_tally endpoint_tally events evidence identity_decisions sightings ' +
-    'monitoring_history backlog_history merged_devices deliveries samples sample_chunks sensors'
+    'monitoring_history backlog_history merged_devices deliveries samples sample_chunks sensors baselines'
   ).split(' '),
 );
 

@@ -1,7 +1,7 @@
 /** A database whose primary ends: docs/operations.md has the recipe. `npm run chaos:failover -- --rounds N` does it often. */
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { describe, expect, test } from 'vitest';
-import { failover, WAYS } from './failover.ts';
+import { ByHand, failover } from './failover.ts';
 import { mayVanish } from './postgres.ts';
 import { databaseKinds } from './world.ts';
 
@@ -11,12 +11,14 @@ if (!possible && process.env.CI) throw new Error(missing);
 if (!possible) skipped(missing);
 
 describe.skipIf(!possible)('a primary that ends under load', () => {
-  const ways = WAYS.filter((way) => way !== 'vanish' || mayVanish());
-  if (ways.length < WAYS.length) skipped('a primary whose host vanishes: be root, and install nftables');
+  const ways = ByHand.WAYS.filter((way) => way !== 'vanish' || mayVanish());
+  if (ways.length < ByHand.WAYS.length)
+    skipped('a primary whose host vanishes: be root, and install nftables');
   test.each(ways)(
     '(%s) is followed by its standby, and nothing is lost or doubled that was acknowledged',
     async (way) => {
       const { served, verdict } = await failover({
+        pair: await ByHand.create(),
         rounds: 1,
         ways: [way],
         seed: 'standby',

@@ -185,16 +185,7 @@ export class Postgres {
 
   /** The parent process and all sessions. */
   signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
-    const parent = this.#parent;
-    if (parent === undefined) return;
-    const children = spawnSync('ps', ['-o', 'pid=', '--ppid', String(parent)], { encoding: 'utf8' }).stdout;
-    for (const pid of [parent, ...children.split(/\s+/).filter(Boolean).map(Number)]) {
-      try {
-        process.kill(pid, signal);
-      } catch {
-        // A session that ended just now.
-      }
-    }
+    signalPostgres(this.#data, signal);
   }
 
   /** Runs one statement as a person would, outside of any pool. */
@@ -224,13 +215,12 @@ export class Postgres {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  get #data(): string {
+    return this.disk?.outside ?? join(this.#folder, 'data');
+  }
+
   get #parent(): number | undefined {
-    try {
-      const data = this.disk?.outside ?? join(this.#folder, 'data');
-      return Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
-    } catch {
-      return undefined;
-    }
+    return parentOf(this.#data);
   }
 
   #control(...args: string[]): Promise<string> {
@@ -243,15 +233,45 @@ export class Postgres {
     const quiet = ['-c', '"$@" >"$0" 2>&1 </dev/null || { cat "$0" >&2; exit 1; }'];
     const words = [...quiet, join(this.#folder, `${program}.out`), file, ...args];
     if (!asRoot()) return output('sh', words);
-    const as = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups'];
-    const [command = '', ...rest] = [...(this.disk?.wrap ?? []), ...as];
+    const [command = '', ...rest] = [...(this.disk?.wrap ?? []), ...AS_POSTGRES];
     return output(command, [...rest, 'env', `HOME=${this.#folder}`, 'sh', ...words]);
   }
 }
 
+/** The parent process and all sessions of the PostgreSQL that has its data in this folder. */
+export function signalPostgres(data: string, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
+  const parent = parentOf(data);
+  if (parent === undefined) return;
+  const children = spawnSync('ps', ['-o', 'pid=', '--ppid', String(parent)], { encoding: 'utf8' }).stdout;
+  for (const pid of [parent, ...children.split(/\s+/).filter(Boolean).map(Number)]) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // A session that ended just now.
+    }
+  }
+}
+
+function parentOf(data: string): number | undefined {
+  try {
+    return Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Changing the account forgets the signal that `Child` asks for: it is asked for again. */
+const AS_POSTGRES = 'setpriv --reuid=postgres --regid=postgres --clear-groups --pdeathsig KILL'.split(' ');
+
+/** A program in the account of PostgreSQL, which refuses to run as root. */
+export function asPostgres(program: string, args: readonly string[]): { command: string; args: string[] } {
+  const [command = '', ...rest] = asRoot() ? [...AS_POSTGRES, program, ...args] : [program, ...args];
+  return { command, args: rest };
+}
+
 export const asRoot = (): boolean => process.geteuid?.() === 0;
 
-function accountOf(name: string): [number, number] {
+export function accountOf(name: string): [number, number] {
   const line = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .find((each) => each.startsWith(`${name}:`));

@@ -7,8 +7,8 @@ import { programOf, ROOT, type Server } from './server.ts';
 import { World } from './world.ts';
 
 const ASK_MS = 100;
-/** Both versions work beside each other for so long. */
-const BESIDE_MS = 5_000;
+/** The balancer leaves out a server that took no connection for up to 6 s (`fail_timeout=5s`, whole seconds): docs/upgrade.md. */
+const BESIDE_MS = 10_000;
 const LINKED_MS = 60_000;
 const STILL_MS = 60_000;
 

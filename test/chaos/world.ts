@@ -32,8 +32,8 @@ export interface WorldOptions {
   smallDisks?: boolean;
   /** PostgreSQL has its data on a disk of so many megabytes. */
   databaseDisk?: number;
-  /** PostgreSQL has a synchronous standby, and the servers know both. */
-  standby?: boolean;
+  /** A PostgreSQL that runs already, and outlives this world. */
+  databaseUrl?: string;
   /** Checkout whose servers run; absent: this one. */
   checkout?: string;
   /** Of each server, by the names of their environment variables. */
@@ -49,9 +49,9 @@ export class World {
   readonly servers: readonly Server[];
   /** In front of several servers. */
   #balancer: Balancer | undefined;
-  postgres: Postgres | undefined;
-  /** What takes over from it. */
-  standby: Postgres | undefined;
+  /** That it started itself. */
+  readonly postgres: Postgres | undefined;
+  readonly #databaseUrl: string | undefined;
   readonly sources: SourceProcess[] = [];
   readonly database: DatabaseKind;
   readonly #begun = systemClock.monotonic();
@@ -61,7 +61,9 @@ export class World {
     folder: string,
     servers: readonly Server[],
     postgres: Postgres | undefined,
+    databaseUrl: string | undefined,
   ) {
+    this.#databaseUrl = databaseUrl;
     this.database = options.database;
     this.folder = folder;
     this.servers = servers;
@@ -84,13 +86,12 @@ export class World {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-chaos-'));
     mkdirSync(join(folder, 'server'));
     const postgres =
-      options.database === 'postgresql'
+      options.database === 'postgresql' && options.databaseUrl === undefined
         ? await Postgres.create({ diskMegabytes: options.databaseDisk })
         : undefined;
-    const standby = options.standby ? await postgres?.standby() : undefined;
-    const servers = await makeServers(options, folder, urlOf(postgres, standby));
-    const world = new World(options, folder, servers, postgres);
-    world.standby = standby;
+    const databaseUrl = options.databaseUrl ?? postgres?.url();
+    const servers = await makeServers(options, folder, databaseUrl);
+    const world = new World(options, folder, servers, postgres, databaseUrl);
     try {
       await world.#begin(options);
     } catch (error) {
@@ -182,8 +183,8 @@ export class World {
     for (const source of this.sources) await source.stop();
     for (const server of this.servers) await server.stop();
     const log = openLog({ logLevel: 'silent' });
-    const where = this.postgres
-      ? { url: this.postgres.url() }
+    const where = this.#databaseUrl
+      ? { url: this.#databaseUrl }
       : { folder: join(this.folder, 'server', 'data', 'database') };
     const db = await openDatabase(where, log);
     try {
@@ -206,17 +207,9 @@ export class World {
     for (const source of this.sources) await source.destroy();
     for (const server of this.servers) await server.kill();
     await this.#balancer?.close();
-    await this.standby?.destroy();
     await this.postgres?.destroy();
     if (!keep) rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-/** With a standby as an operator writes it: two hosts, and that writes are to be taken. */
-function urlOf(postgres: Postgres | undefined, standby: Postgres | undefined): string | undefined {
-  if (!postgres || !standby) return postgres?.url();
-  const hosts = [postgres, standby].map(({ port }) => `127.0.0.1:${port}`);
-  return `postgres://postgres@${hosts.join()}/postgres?target_session_attrs=read-write`;
 }
 
 /** One has its settings from the environment; several share the file of the example, and one key. */

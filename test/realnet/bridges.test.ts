@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../system/harness.ts';
 import { type Member, Plant } from '../system/plant.ts';
 import { Box } from './box.ts';
-import { haveDaemons } from './network.ts';
+import { haveDaemons } from './daemons.ts';
 
 /**
  * Where stations are by the tables of real bridges: three of the Linux kernel's, each with Debian's snmpd and lldpd, an unmanaged one

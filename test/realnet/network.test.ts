@@ -3,8 +3,9 @@ import { enterOwnNetwork } from '@rollcall/host/testing/own-network';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../system/harness.ts';
 import { type Member, Plant, type PlantEvent } from '../system/plant.ts';
+import { haveDaemons } from './daemons.ts';
 import { haveIcinga, Icinga } from './icinga.ts';
-import { haveDaemons, Network } from './network.ts';
+import { Network } from './network.ts';
 import {
   begin,
   end,

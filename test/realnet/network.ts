@@ -1,24 +1,8 @@
 /** Builds a planned network of real daemons: FRR on routers, bridges on switches, lldpd and snmpd on all. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { skipped } from '@rollcall/shared/testing/skipped';
 import { Box } from './box.ts';
+import { columnOf, LLDP_REM_SYS_NAME, startAgent, startFrr, startLldpd } from './daemons.ts';
 import type { Plan, PlannedBox } from './plan.ts';
-
-const NEEDED = [
-  '/usr/sbin/snmpd',
-  '/usr/sbin/lldpd',
-  '/usr/lib/frr/ospfd',
-  '/usr/share/doc/frr-snmp',
-  '/usr/sbin/nft',
-];
-
-/** Whether the daemons are here. */
-export function haveDaemons(): boolean {
-  if (NEEDED.every((path) => existsSync(path))) return true;
-  skipped('the network of real daemons: install frr, frr-snmp, lldpd, nftables, snmpd');
-  return false;
-}
 
 /** The ways out of the network, at the collector. */
 const outsideOf = (n: number) => ({ port: `noc${n}`, address: `10.0.${n}.2`, gateway: `10.0.${n}.1` });
@@ -117,7 +101,7 @@ export class Network {
     copy.ip(`addr add ${address}/24 dev eth1`, `route add default via 10.${this.#planned(name).net}.0.1`);
     copy.write('/var/lib/snmp/snmpd.conf', this.box(name).exec('cat', '/var/lib/snmp/snmpd.conf'));
     this.#startAgent(copy);
-    this.#startLldpd(copy, address);
+    startLldpd(copy, address);
   }
 
   /** An agent that hangs: its host answers for it in nothing. Afterwards lldpd does not come back to it by itself. */
@@ -126,7 +110,7 @@ export class Network {
     box.exec('pkill', on ? '-STOP' : '-CONT', '-x', 'snmpd');
     if (on) return;
     box.end('lldpd');
-    this.#startLldpd(box, this.#planned(name).address);
+    startLldpd(box, this.#planned(name).address);
   }
 
   /** Gives a host another address in its network. */
@@ -154,23 +138,12 @@ export class Network {
 
   /** Whether its agent lists an address. It reads them from the kernel every 30 s only. */
   lists(name: string, address: string): boolean {
-    return this.#column(name, IP_AD_ENT_ADDR).includes(address);
+    return columnOf(this.box(name), IP_AD_ENT_ADDR).includes(address);
   }
 
   /** Names that its agent tells by LLDP. */
   #neighbours(name: string): string[] {
-    return this.#column(name, LLDP_REM_SYS_NAME);
-  }
-
-  /** Values of a column as its agent tells them; none of one that does not answer. */
-  #column(name: string, oid: string): string[] {
-    try {
-      return this.box(name)
-        .exec('snmpbulkwalk', ...READ, oid)
-        .split('\n');
-    } catch {
-      return [];
-    }
+    return columnOf(this.box(name), LLDP_REM_SYS_NAME);
   }
 
   async remove(): Promise<void> {
@@ -183,26 +156,14 @@ export class Network {
     const { role, address } = this.#planned(name);
     const box = this.box(name);
     this.#startAgent(box);
-    this.#startLldpd(box, address);
+    startLldpd(box, address);
     if (role !== 'router') return;
-    box.write('/etc/frr/frr.conf', frr(name, address, this.#areas(name)));
-    box.exec('chown', 'frr:frr', '/etc/frr/frr.conf');
-    for (const daemon of ['zebra', 'ospfd'])
-      box.daemon(`/usr/lib/frr/${daemon}`, '-d', '-M', 'snmp', '-f', '/etc/frr/frr.conf');
+    startFrr(box, 'ospfd', frr(name, address, this.#areas(name)));
   }
 
   #startAgent(box: Box): void {
-    const version = this.#upgraded.has(box.name) ? `sysdescr Linux ${box.name} 6.99.0 #1 SMP x86_64\n` : '';
-    box.write('/run/snmpd.conf', `${SNMPD}${version}`);
-    // Its engine id stands in /var/lib/snmp, as on every host: restarted it is the same, a copy has the same.
-    const environment = ['SNMPCONFPATH=/run:/var/lib/snmp', 'MIBS='];
-    box.daemon('env', ...environment, 'snmpd', '-Lf', '/run/snmpd.log', '-I', '-smux', 'udp:161');
-  }
-
-  #startLldpd(box: Box, address: string): void {
-    // The default is to tell every 30 s; a test has no time for that.
-    box.write('/run/lldpd.conf', 'configure lldp tx-interval 2\n');
-    box.daemon('lldpd', '-x', '-X', '/var/agentx/master', '-m', address, '-O', '/run/lldpd.conf');
+    const version = `sysdescr Linux ${box.name} 6.99.0 #1 SMP x86_64\n`;
+    startAgent(box, this.#upgraded.has(box.name) ? version : '');
   }
 
   /** Each network of a router with its OSPF area. */
@@ -298,17 +259,8 @@ const DAEMONS = {
   host: ['snmpd', 'lldpd'],
 };
 
-const READ = ['-v2c', '-c', 'public', '-Ov', '-OQ', '-r', '1', '127.0.0.1'];
 /** RFC 4293, IP-MIB */
 const IP_AD_ENT_ADDR = '1.3.6.1.2.1.4.20.1.1';
-/** LLDP-MIB */
-const LLDP_REM_SYS_NAME = '1.0.8802.1.1.2.1.4.1.1.9';
-const SNMPD = `rocommunity public
-master agentx
-agentXSocket /var/agentx/master
-agentXPerms 0777 0777
-interface_fadeout 1
-`;
 
 /** Hellos every second and a dead interval of 3 s: a way that is gone is gone soon. */
 const frr = (name: string, address: string, networks: readonly string[]): string => `hostname ${name}

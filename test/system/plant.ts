@@ -1,7 +1,7 @@
 /** A site of real hosts, found by one collector and watched by it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { Installation } from './harness.ts';
+import { Installation, type RunningCollector } from './harness.ts';
 import type { Host } from './hosts.ts';
 
 export interface PlantEvent {
@@ -32,6 +32,7 @@ export class Plant<Of extends Member = Host> {
   readonly #hosts: ReadonlyMap<string, Of>;
   readonly #ids = new Map<string, string>();
   #world: Installation | undefined;
+  #collector: RunningCollector | undefined;
   #siteId = '';
 
   constructor(hosts: readonly Of[]) {
@@ -40,6 +41,9 @@ export class Plant<Of extends Member = Host> {
 
   get world(): Installation {
     return this.#world ?? expect.fail('not discovered');
+  }
+  get collector(): RunningCollector {
+    return this.#collector ?? expect.fail('not discovered');
   }
   get size(): number {
     return this.#hosts.size;
@@ -70,7 +74,7 @@ export class Plant<Of extends Member = Host> {
     this.#siteId = site.id;
     const credential = { name: 'public', version: 'v2c', community: 'public', allSites: true };
     await world.api('POST', '/api/credentials', credential);
-    await world.collector(site.id, 'one');
+    this.#collector = await world.collector(site.id, 'one');
     await this.scan(targets);
     for (const { id, name } of await world.all<{ id: string; name: string }>('/api/devices'))
       this.#ids.set(name, id);

@@ -94,7 +94,7 @@ tasks('tasks of administration', startOffice, (task, alone) => {
       };
       expect(await told('/wall?panels=state')).toBe(0);
       expect(await told('/wall?panels=state&sound=1')).toBe(1);
-      await page.unroute('**/api/summary*');
+      await page.unrouteAll({ behavior: 'wait' });
     },
   );
 
@@ -252,7 +252,7 @@ tasks('tasks of administration', startOffice, (task, alone) => {
           ),
         ).toEqual([0, 0]);
       }
-      await page.unroute('**/api/deliveries/one');
+      await page.unrouteAll({ behavior: 'wait' });
     },
   );
 

@@ -50,7 +50,7 @@ tasks('tasks with devices', start, (task) => {
     await open('/devices');
     await page.getByRole('columnheader', { name: 'Status' }).getByRole('button').click();
     await page.locator('[aria-rowindex="2"]').getByText('zz-down').waitFor();
-    await page.unroute('**/api/devices?*');
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   task('devices: monitor all that match, and stop', async ({ page, open, button, item, dialog, world }) => {
@@ -154,7 +154,7 @@ tasks('tasks with devices', start, (task) => {
         .getByRole('link', { name: ports[0]?.name ?? '', exact: true })
         .click();
       await page.waitForURL(`**/devices/${core}?tab=performance&interface=${ports[0]?.id}`);
-      await page.unroute('**/api/interfaces/free?*');
+      await page.unrouteAll({ behavior: 'wait' });
     },
   );
 

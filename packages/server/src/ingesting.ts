@@ -3,6 +3,7 @@
  * of its own with connections of its own (`ingest-thread.ts`), and on the embedded database in the server's.
  */
 import type { Clock } from '@rollcall/shared/clock';
+import { ofStreams } from '@rollcall/shared/observation';
 import type { Logger } from 'pino';
 import { readPresent } from './incidents/conditions/store.ts';
 import { createRecorder } from './incidents/record.ts';
@@ -54,7 +55,7 @@ export function createIngesting({
   });
   const store = (waiting: WaitingBatches) => storeBatches(accept, waiting);
   // The embedded database does one thing at a time. On PostgreSQL the queue is before the thread.
-  const queue = db.kind === 'pglite' ? openSiteQueue(1) : null;
+  const queue = db.kind === 'pglite' ? openSiteQueue(ofStreams(() => 1)) : null;
   return {
     take: (waiting) => (queue ? queue(waiting, () => store(waiting)) : store(waiting)),
     start: async () => {

@@ -85,6 +85,10 @@ export type DeviceClass = z.infer<typeof deviceClass>;
 export const DEVICE_STATUSES = ['up', 'down', 'unknown'] as const;
 export const deviceStatus = z.enum(DEVICE_STATUSES).meta({ id: 'DeviceStatus' });
 
+/** As stored: what only a newer version knows is unknown. Made once, as a schema costs more to make than a row to read. */
+export const knownClass = deviceClass.catch('unknown');
+export const knownStatus = deviceStatus.catch('unknown');
+
 /** Event severity codes of the API document, section 2.2. */
 export const Severity = { critical: 1, major: 2, minor: 3, warning: 4, info: 5 } as const;
 export type Severity = (typeof Severity)[keyof typeof Severity];

@@ -23,6 +23,9 @@ const mac = z.string().regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/);
 /** Text from a device: valid UTF-8, control characters made visible, bounded. */
 const text = z.string().max(8192);
 const counter = z.int().min(0);
+/** What an integer column of the server holds. What comes back to it, as a fence does, is not larger. */
+export const INT4 = 2_147_483_647;
+const fence = z.int().min(0).max(INT4);
 /** A name by reverse DNS or DHCP: lower case, no dot at the end. */
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/;
 /** The name that a text is; undefined: it is none. */
@@ -261,7 +264,7 @@ export type TableName = RowsObservation['table'];
 const outcomes = z.object({
   kind: z.literal('outcomes'),
   job: z.uuid(),
-  fence: counter,
+  fence,
   at: time,
   /** Index of the first code within the job's addresses. */
   from: counter,
@@ -275,7 +278,7 @@ const outcomes = z.object({
 const jobEnd = z.object({
   kind: z.literal('job-end'),
   job: z.uuid(),
-  fence: counter,
+  fence,
   at: time,
   result: orElse(z.enum(['done', 'deferred', 'failed']), 'failed'),
   reason: z.string().max(300).optional(),

@@ -13,7 +13,7 @@
  */
 import { z } from 'zod';
 import { AUTH_PROTOCOLS, JOB_ADDRESSES, PRIV_PROTOCOLS } from './model.ts';
-import { type Observation, observation, STREAMS, type Stream } from './observation.ts';
+import { INT4, type Observation, observation, STREAMS, type Stream } from './observation.ts';
 import { profileSettings } from './profile.ts';
 import { unstorable } from './storable.ts';
 import { atMost, each, orElse, type Parsed, readWire } from './wire.ts';
@@ -77,8 +77,7 @@ export const CloseCode = {
 export type CloseCode = (typeof CloseCode)[keyof typeof CloseCode];
 
 const seq = z.int().min(0);
-/** What a column of the server holds: a larger one would end the link as a fault of the server's own. */
-const int4 = z.int().min(0).max(2_147_483_647);
+const int4 = z.int().min(0).max(INT4);
 const time = z.int().min(0);
 const stream = z.enum(STREAMS);
 /** Of each stream a sequence, -1 for none; `sample` from version 4 on. */
@@ -130,7 +129,7 @@ export type Ruleset = z.infer<typeof ruleset>;
 export const assignment = z.object({
   job: z.uuid(),
   /** Fencing number: grows with every lease of the job; facts of an older one never end it. */
-  fence: seq,
+  fence: int4,
   spans: z.array(span).max(JOB_ADDRESSES),
   /** Addresses already finished: base64 of a bitmap, lowest index in the lowest bit of the first byte. */
   done: z.string().max(700).optional(),
@@ -209,7 +208,7 @@ export const serverMessage = z.discriminatedUnion('type', [
     time,
   }),
   z.object({ type: z.literal('assign'), assignment }),
-  z.object({ type: z.literal('cancel'), job: z.uuid(), fence: seq }),
+  z.object({ type: z.literal('cancel'), job: z.uuid(), fence: int4 }),
   /** All observations of this epoch and stream up to and including `through` are committed. */
   z.object({ type: z.literal('ack'), epoch: z.uuid(), stream, through: z.int().min(-1) }),
   z.object({ type: z.literal('ruleset'), ruleset }),

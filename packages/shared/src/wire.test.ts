@@ -226,6 +226,27 @@ describe('reading leniently', () => {
   });
 });
 
+it('a fence is what a server can store, in every message that has one, so no server makes a collector say another', () => {
+  const setFence = (value: Json, fence: number): Json =>
+    JSON.parse(JSON.stringify(value), (key, old) => (key === 'fence' ? fence : old));
+  const tried = Object.values(READINGS).flatMap(({ read, values, name }) =>
+    values
+      .filter((value) => JSON.stringify(value).includes('"fence"'))
+      .map((value) => {
+        const { ok } = read(setFence(value, 2 ** 31 - 1));
+        return [(value as Record<string, Json>)[name], ok, read(setFence(value, 2 ** 31)).ok];
+      }),
+  );
+  expect(Object.fromEntries(tried.map(([name, ...read]) => [name, read]))).toEqual(
+    Object.fromEntries(
+      ['assign', 'cancel', 'working', 'progress', 'outcome', 'outcomes', 'job-end'].map((name) => [
+        name,
+        [true, false],
+      ]),
+    ),
+  );
+});
+
 it('logs an unknown place once, and a hundred places at most', () => {
   const told = new Set<string>();
   expect(untold(told, 'watch', ['a', 'b'])).toEqual(['watch.a', 'watch.b']);

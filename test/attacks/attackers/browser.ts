@@ -6,13 +6,10 @@ import { COLLECTOR_PATH } from '@rollcall/shared/protocol';
 import { attack, type Document, groundsOf, pick, type Random } from '../../api/hostile.ts';
 import { type Attacker, judge, pause, type Scene, type Sent, send, VICTIM } from '../scene.ts';
 
-/** What a page can send without being asked first (Fetch, "CORS-safelisted request-header"), and what it tries all the same. */
-const TYPES = [
-  'text/plain',
-  'application/x-www-form-urlencoded',
-  'multipart/form-data; boundary=x',
-  'application/json',
-];
+/** What a form, and a page without being asked first, can send (Fetch, "CORS-safelisted request-header"). */
+const FORM_TYPES = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'];
+/** And what a page tries all the same. */
+const TYPES = [...FORM_TYPES, 'application/json'];
 /** A page, a frame in a sandbox, a page that looks like ours, another port of the same host. */
 const ORIGINS = (url: string) => [
   'https://evil.example',
@@ -36,11 +33,13 @@ export const attackInBrowser: Attacker = async (scene, { random, tally, until })
   while (!until.aborted) {
     const made = random() < 0.8 ? attack(random, pick(random, grounds)) : special(random);
     const from = whence(random, scene.url);
+    // A page sets no Host: it is the address that the page asks (Fetch, "forbidden request-header").
+    const { host: _, ...headers } = made.headers ?? {};
     const request = {
       ...made,
       headers: {
-        ...made.headers,
-        'content-type': pick(random, TYPES),
+        ...headers,
+        'content-type': pick(random, isProgram(made, from) ? FORM_TYPES : TYPES),
         ...from,
         cookie: tossed(random, cookie),
       },
@@ -51,15 +50,15 @@ export const attackInBrowser: Attacker = async (scene, { random, tally, until })
     const what = `${request.method} ${request.path.slice(0, 200)} from ${from.origin ?? 'a link'}`;
     judge(tally, what, heard);
     if (heard === 'cut') continue;
-    const { status, headers } = heard;
+    const { status, headers: answered } = heard;
     const changes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method);
     if (status === 101) tally.fault(`${what}: the collectors' door was opened`);
     if (changes && status < 400) tally.fault(`${what} was answered ${status}: it changed something`);
-    if (headers['access-control-allow-origin'] !== undefined)
+    if (answered['access-control-allow-origin'] !== undefined)
       tally.fault(`${what}: a page of another site may read the answer`);
     if (
-      /html/.test(String(headers['content-type'])) &&
-      !/frame-ancestors 'none'/.test(String(headers['content-security-policy']))
+      /html/.test(String(answered['content-type'])) &&
+      !/frame-ancestors 'none'/.test(String(answered['content-security-policy']))
     )
       tally.fault(`${what}: a page of another site may frame it`);
     await pause(2, until);
@@ -69,6 +68,10 @@ export const attackInBrowser: Attacker = async (scene, { random, tally, until })
   if (after === 'cut' || after.status !== 200)
     tally.fault(`the victim is signed out: ${JSON.stringify(after)}`);
 };
+
+/** JSON that says nothing of where it comes from is sent by a program, and that may sign in; a form cannot send it. */
+const isProgram = ({ method, path }: Sent, from: object): boolean =>
+  method === 'POST' && path === '/api/session' && Object.keys(from).length === 0;
 
 async function signedIn({ url }: Scene): Promise<string> {
   const headers = { 'content-type': 'application/json', origin: url };

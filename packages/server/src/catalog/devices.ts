@@ -7,7 +7,7 @@ import {
   type DeviceQuery,
   MERGED_INTO,
 } from '@rollcall/shared/api/inventory';
-import { CaseStatus, deviceClass, deviceStatus, EventStatus } from '@rollcall/shared/model';
+import { CaseStatus, EventStatus, knownClass, knownStatus } from '@rollcall/shared/model';
 import { healthOf } from '../platform/db/health.ts';
 import {
   inScope,
@@ -98,8 +98,8 @@ function toDevice(row: DeviceRow, now: number): Device {
   const running = bootedAt !== null && row.status !== 'down';
   return {
     ...plain,
-    class: deviceClass.catch('unknown').parse(row.class),
-    status: deviceStatus.catch('unknown').parse(row.status),
+    class: knownClass.parse(row.class),
+    status: knownStatus.parse(row.status),
     health: healthOf(row.health),
     uptimeSeconds: running ? Math.max(0, Math.floor((now - bootedAt.getTime()) / 1000)) : null,
     monitor: monitor ? 1 : 0,

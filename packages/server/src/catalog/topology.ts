@@ -1,7 +1,7 @@
 /** Devices and the links between them, as far as the caller sees. */
 import { TOPOLOGY_NODES, type Topology } from '@rollcall/shared/api/interfaces';
 import type { DeviceLink } from '@rollcall/shared/api/inventory';
-import { deviceClass, deviceStatus, EventStatus } from '@rollcall/shared/model';
+import { EventStatus, knownClass, knownStatus } from '@rollcall/shared/model';
 import { inScope, Parameters, type Scope, unix } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { linksOf, type NeighbourReport } from './links.ts';
@@ -35,8 +35,8 @@ export async function readTopology(sql: Sql, scope: Scope): Promise<Topology> {
   return {
     nodes: shown.map((node) => ({
       ...node,
-      class: deviceClass.catch('unknown').parse(node.class),
-      status: deviceStatus.catch('unknown').parse(node.status),
+      class: knownClass.parse(node.class),
+      status: knownStatus.parse(node.status),
       monitor: node.monitor ? 1 : 0,
     })),
     links: linksOf(

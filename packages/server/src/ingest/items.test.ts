@@ -1,3 +1,4 @@
+import { ofStreams } from '@rollcall/shared/observation';
 import { BATCH_ITEMS } from '@rollcall/shared/protocol';
 import { describe, expect, it } from 'vitest';
 import type { WaitingBatches } from '../ports.ts';
@@ -18,7 +19,7 @@ const frameOf = (from: number, items: string) =>
   Buffer.from(`{"type":"observations","epoch":"${EPOCH}","stream":"state","from":${from},"items":${items}}`);
 
 const openReading = (ingest: Ingest, places = 1) => {
-  const queue = openSiteQueue(places);
+  const queue = openSiteQueue(ofStreams(() => places));
   return (waiting: WaitingBatches) => queue(waiting, () => storeBatches(ingest.accept, waiting));
 };
 

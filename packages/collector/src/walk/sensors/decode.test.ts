@@ -282,6 +282,23 @@ describe('tables of the catalogue', () => {
     ]);
   });
 
+  it('takes what a name alone calls a share for the amount in use where it can be none', () => {
+    const tables = TABLE([
+      [2, 'memory', 1, 'cur memory', { o: 'percent', g: 'mem', q: 1 }],
+      [3, 'memory', 1024, 'total memory', { o: 'total', g: 'mem' }],
+    ]);
+    const values = valuesOf({
+      [`${ENTRY}.2`]: { 1: 1_444_687, 2: 40, 3: 255, 4: 4530, 5: 9_000_000 },
+      [`${ENTRY}.3`]: { 1: 8_388_608, 2: 8_388_608, 3: 8_388_608, 4: 8_388_608, 5: 8_388_608 },
+    });
+    const found = decodeTables(tables, values, new Names(values));
+    expect(found).toMatchObject([
+      { value: expect.closeTo(17.22, 2), totalBytes: 8 * 2 ** 30 },
+      { value: 40, totalBytes: 8 * 2 ** 30 },
+    ]);
+    expect(found).toHaveLength(2);
+  });
+
   it('takes kind and scale from the columns that tell them', () => {
     const by = { unit: [3, { 1: 'degreesC', 2: 'tenthsVolts' }], unitText: [4] };
     const tables = TABLE([[2, 'dynamic', 1, 'value', { by }]]);
@@ -358,6 +375,23 @@ describe('tables of the catalogue', () => {
         expect([...SENSOR_KINDS, 'dynamic']).toContain(kind);
     }
     expect(tablesOf('999999999')).toEqual([]);
+  });
+
+  it('LM-SENSORS-MIB: each value by the label beside it, which is no reading itself', () => {
+    const LM = '1.3.6.1.4.1.2021.13.16';
+    const values = valuesOf({
+      [`${LM}.2.1.2`]: { 1: 'Core 0' },
+      [`${LM}.2.1.3`]: { 1: 45_000 },
+      [`${LM}.3.1.2`]: { 1: 'Rear fan' },
+      [`${LM}.3.1.3`]: { 1: 0 },
+      [`${LM}.4.1.2`]: { 1: '+3.3V' },
+      [`${LM}.4.1.3`]: { 1: 3312 },
+    });
+    expect(decode(tablesOf('2021') as ReturnType<typeof TABLE>, values)).toEqual([
+      { name: 'Core 0 temp', kind: 'temperature', value: 45 },
+      { name: 'Rear fan', kind: 'fan', value: 0 },
+      { name: '+3.3V volt', kind: 'voltage', value: 3.312 },
+    ]);
   });
 
   it('makes valid observations of whatever an agent says', () => {
@@ -477,6 +511,19 @@ describe('the standard MIBs', () => {
     ]);
     expect(of(hostResources, values)[2]?.value).toBeUndefined();
     expect(of(ucd, values).filter(({ value }) => value !== undefined)).toEqual([]);
+  });
+
+  it('HOST-RESOURCES-MIB: tells processors of one model apart', () => {
+    const values = valuesOf({
+      '1.3.6.1.2.1.25.3.2.1.3': { 1: 'Xeon', 2: 'Xeon', 3: 'NVIDIA' },
+      '1.3.6.1.2.1.25.3.3.1.2': { 1: 10, 2: 20, 3: 30, 4: 40 },
+    });
+    expect(brief(of(hostResources, values)).map(({ name, value }) => `${name}: ${value}`)).toEqual([
+      'Processor 1 (Xeon): 10',
+      'Processor 2 (Xeon): 20',
+      'NVIDIA: 30',
+      'Processor 4: 40',
+    ]);
   });
 
   it('BGP4-MIB and OSPF-MIB: sessions', () => {

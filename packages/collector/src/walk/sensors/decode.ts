@@ -3,7 +3,7 @@ import type { SensorKind, SensorReading } from '@rollcall/shared/sensors';
 import { defined } from '../row.ts';
 import type { LimitName, Reading, Table } from './catalogue.ts';
 import { dynamicReading } from './dynamic.ts';
-import { memoryOf } from './memory.ts';
+import { spacesOf } from './memory.ts';
 import { type Names, textIndex } from './names.ts';
 import { nominalStep, SENT, stepOf } from './scale.ts';
 import {
@@ -59,10 +59,7 @@ class TableReader {
         found.push(...this.#dynamic(reading).filter((each) => isNewRow(reading, each, rows)));
       else found.push(...this.#measured(reading, this.#isLevel(reading) ? 'signal-power' : reading.kind));
     }
-    for (const members of groups(space))
-      found.push(
-        ...memoryOf(members, this.#values, (reading, index) => this.#head(reading, index)).map(inMemory),
-      );
+    found.push(...spacesOf(space, this.#values, (reading, index) => this.#head(reading, index)));
     return this.#table.readings.some(({ kind }) => kind === 'signal-power')
       ? withoutEmptyCages(found, this.#values)
       : found;
@@ -75,9 +72,12 @@ class TableReader {
 
   #rows(oid: string): [index: string, shown: Shown][] {
     const rows: [string, Shown][] = [];
-    for (const [index, varbind] of this.#values.column(oid)) {
+    const column = this.#values.column(oid);
+    // Some agents show a scalar as the one row of a table.
+    const isScalar = (index: string) => index === '0' || (column.size === 1 && !index.includes('.'));
+    for (const [index, varbind] of column) {
       if (rows.length >= ROWS) break;
-      if (this.#table.scalar && index !== '0') continue;
+      if (this.#table.scalar && !isScalar(index)) continue;
       const shown = shownBy(varbind);
       if (shown) rows.push([index, shown]);
     }
@@ -333,13 +333,7 @@ function isNewRow(
 }
 const ALIKE = 0.05;
 
-/** What a table of storage calls RAM is memory. */
-const inMemory = (reading: SensorReading): SensorReading =>
-  reading.kind === 'storage' && /\bd?ram\b/i.test(reading.name) && !/flash|disk/i.test(reading.name)
-    ? { ...reading, kind: 'memory', component: 'memory' }
-    : reading;
-
-const VALUE_WORDS = new Set(['value', 'current', 'reading', 'status', 'val', 'state']);
+const VALUE_WORDS = new Set('value current reading status val state sensor sensors probe'.split(' '));
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const NAMED: readonly [RegExp, Reading['component']][] = [
@@ -352,16 +346,6 @@ const NAMED: readonly [RegExp, Reading['component']][] = [
 ];
 const componentOfName = (label: string): Reading['component'] =>
   NAMED.find(([pattern]) => pattern.test(label))?.[1];
-
-/** Members of each memory or storage, by the group that they share. */
-function groups(space: readonly Reading[]): Reading[][] {
-  const byGroup = new Map<string, Reading[]>();
-  for (const reading of space) {
-    const key = `${reading.kind} ${reading.group ?? ''}`;
-    byGroup.set(key, [...(byGroup.get(key) ?? []), reading]);
-  }
-  return [...byGroup.values()];
-}
 
 /** Of the columns that tell one processor's load over several times, the one over the longest. */
 function withoutTwins(readings: readonly Reading[], values: Values): Reading[] {

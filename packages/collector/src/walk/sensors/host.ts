@@ -28,14 +28,17 @@ export const hostResources: Standard = {
 };
 
 function processors(values: Values): SensorReading[] {
-  const found: SensorReading[] = [];
-  for (const index of values.column(HR_PROCESSOR_LOAD).keys()) {
+  const indexes = [...values.column(HR_PROCESSOR_LOAD).keys()];
+  const described = indexes.map((index) => values.text(HR_DEVICE_DESCR, index));
+  return indexes.flatMap((index, i): SensorReading[] => {
     const value = values.number(HR_PROCESSOR_LOAD, index);
-    if (value === undefined || !canBe('processor', value)) continue;
-    const name = values.text(HR_DEVICE_DESCR, index) ?? `Processor ${index}`;
-    found.push({ key: `${HR_PROCESSOR_LOAD}.${index}`, kind: 'processor', name, component: 'cpu', value });
-  }
-  return found;
+    if (value === undefined || !canBe('processor', value)) return [];
+    const own = described[i];
+    const isShared = own !== undefined && described.indexOf(own) !== described.lastIndexOf(own);
+    // Those of a host mostly have the same model, and that is all its agent says.
+    const name = isShared ? `Processor ${i + 1} (${own})` : (own ?? `Processor ${index}`);
+    return [{ key: `${HR_PROCESSOR_LOAD}.${index}`, kind: 'processor', name, component: 'cpu', value }];
+  });
 }
 
 interface Space {

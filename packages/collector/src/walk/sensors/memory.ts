@@ -1,7 +1,7 @@
 /** Memory and storage out of the objects that say what is used, free or there. Pure. */
-import type { SensorReading } from '@rollcall/shared/sensors';
+import type { SensorKind, SensorReading } from '@rollcall/shared/sensors';
 import type { Reading } from './catalogue.ts';
-import { rounded, shownBy, type Values } from './values.ts';
+import { isMarker, rounded, shownBy, type Values } from './values.ts';
 
 type Head = (
   reading: Reading,
@@ -11,7 +11,26 @@ type Role = 'used' | 'free' | 'total' | 'percent' | 'freePercent';
 const TELLING = ['used', 'free', 'percent', 'freePercent'] as const;
 
 /** One reading for each row of the objects that share a group. */
-export function memoryOf(members: readonly Reading[], values: Values, head: Head): SensorReading[] {
+export const spacesOf = (space: readonly Reading[], values: Values, head: Head): SensorReading[] =>
+  groups(space).flatMap((members) => rowsOf(members, values, head).map(inMemory));
+
+/** Members of each memory or storage, by the group that they share. */
+function groups(space: readonly Reading[]): Reading[][] {
+  const byGroup = new Map<string, Reading[]>();
+  for (const reading of space) {
+    const key = `${reading.kind} ${reading.group ?? ''}`;
+    byGroup.set(key, [...(byGroup.get(key) ?? []), reading]);
+  }
+  return [...byGroup.values()];
+}
+
+/** What a table of storage calls RAM is memory. */
+const inMemory = (reading: SensorReading): SensorReading =>
+  reading.kind === 'storage' && /\bd?ram\b/i.test(reading.name) && !/flash|disk/i.test(reading.name)
+    ? { ...reading, kind: 'memory', component: 'memory' }
+    : reading;
+
+function rowsOf(members: readonly Reading[], values: Values, head: Head): SensorReading[] {
   const indexes = new Set(members.flatMap(({ oid }) => [...values.column(oid).keys()]));
   return [...indexes].flatMap((index) => {
     const shown: Partial<Record<Role, number>> = {};
@@ -25,7 +44,8 @@ export function memoryOf(members: readonly Reading[], values: Values, head: Head
         shown[role] = value;
         if (role !== 'total') first ??= member;
       }
-    const space = spaceOf(scaledOf(shown, first));
+    const used = first?.role === 'percent' && first.guessed ? falseShare(shown, first, members) : undefined;
+    const space = spaceOf(scaledOf(used === undefined ? shown : { ...shown, used }, first));
     return first && space ? [{ ...head(first, index), kind: first.kind as 'memory', ...space }] : [];
   });
 }
@@ -64,6 +84,19 @@ function scaledOf(shown: Partial<Record<Role, number>>, first: Reading | undefin
     if (scaled[role] !== undefined) scaled[role] *= factor;
   return scaled;
 }
+
+/** What a name alone calls a share is the amount in use where it is far above 100, and not above the whole. */
+function falseShare(
+  { percent = 0, total = 0 }: Partial<Record<Role, number>>,
+  { kind, factor }: Reading,
+  members: readonly Reading[],
+): number | undefined {
+  const raw = percent / factor;
+  const amount = raw * (members.find(({ role }) => role === 'total')?.factor ?? 1);
+  return raw > SHARE_MOST && amount <= total && !isMarker(kind as SensorKind, raw) ? amount : undefined;
+}
+/** Hundredths of a percent are not more. */
+const SHARE_MOST = 10_000;
 
 const GROWN = 1.005;
 

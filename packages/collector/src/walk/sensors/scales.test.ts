@@ -46,6 +46,17 @@ describe('readings whose kind only a text tells', () => {
     expect(decode(tables, values)).toEqual([['Rack back Temp', 'temperature', 26.44]]);
   });
 
+  it.each([
+    ['as its only row', { 1: 41 }, [41]],
+    ['beside rows of another object', { 0: 41, 1: 90, '1.7': 90 }, [41]],
+    ['nowhere: it is a table of something else', { 1: 41, 2: 90 }, []],
+    ['nowhere: what stands deeper is another object', { '1.7': 90 }, []],
+  ])('a scalar that an agent shows %s', (_, rows, loads) => {
+    const tables = TABLE([[2, 'processor', 1, 'cpu usage', { k: 1 }]], { s: 1 });
+    const found = decode(tables, valuesOf({ [`${ENTRY}.2`]: rows }));
+    expect(found.map(([, , value]) => value)).toEqual(loads);
+  });
+
   it('a name that tells nothing, and a row that leaves its unit empty, are no reading', () => {
     const named = TABLE([[2, 'dynamic', 1, 'sensor1 value', { by: {}, m: '1.2.1.1' }]], { s: 1 });
     const ping = valuesOf({ [`${ENTRY}.1`]: { 0: 'Ping gateway' }, [`${ENTRY}.2`]: { 0: '1.00' } });

@@ -1,4 +1,5 @@
 /** A notice as a mail, and one attempt to send it. Never throws; every bound is here. */
+import { connect, type Socket } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type { Recipient } from '@rollcall/shared/api/deliveries';
 import { CaseStatus, nameOfCode, Severity } from '@rollcall/shared/model';
@@ -102,7 +103,7 @@ export async function sendMail({
     connectionTimeout: silentMs,
     greetingTimeout: silentMs,
     socketTimeout: silentMs,
-    dnsTimeout: silentMs,
+    getSocket: (_options, done) => open(server, silentMs, done),
     socketCloseTimeout: 1_000,
     ...(authorities !== undefined && { tls: { ca: authorities } }),
     disableFileAccess: true,
@@ -142,6 +143,27 @@ export async function sendMail({
   } finally {
     transport.close();
   }
+}
+
+/**
+ * By the system's names: /etc/hosts counts, as everywhere. The library asks the name server by itself, waits for it although
+ * the name is known here, and has no answer while that server has none.
+ */
+function open(
+  { host, port }: MailServer,
+  silentMs: number,
+  done: (error: Error | null, opened?: { connection: Socket }) => void,
+): void {
+  const socket = connect({ host, port });
+  const failed = (error: Error) => done(error);
+  socket.setTimeout(silentMs, () =>
+    socket.destroy(new Error(`${host} took no connection within ${silentMs / 1000} s`)),
+  );
+  socket.once('error', failed);
+  socket.once('connect', () => {
+    socket.off('error', failed).removeAllListeners('timeout');
+    done(null, { connection: socket });
+  });
 }
 
 /** An address as it goes over the wire: its domain in lower case, in ASCII. */

@@ -47,6 +47,8 @@ export type Suppression =
   | { by: 'path'; root: Root }
   /** The port leads to a device that is down, which is about to be told. */
   | { by: 'far-end' }
+  /** A subinterface: its port is down. */
+  | { by: 'parent' }
   /** What is beside it answered last before it went down: that is about to be known. */
   | { by: 'doubt' }
   /** Its collector has not heard all others since: what it lies behind may be about to be found down. */
@@ -94,6 +96,8 @@ export const RECHECK_MS = 10_000;
 export const SETTLING_MS = 1_000;
 /** What is open long is looked at again after this part of its age: the longer it lasts, the less is news. */
 const RECHECK_AGE = 0.1;
+/** A subinterface that its port explains is looked at again after this long at the latest: the port may be back. */
+const PARENT_RECHECK_MOST_MS = 600_000;
 /**
  * A device that went down so much later than another is not why that one is down. One whose agent alone is asked, once a
  * minute, is found down so late; one that is pinged sooner.
@@ -262,6 +266,12 @@ function due<Body>(
         );
       if (suppression?.by === 'unsettled')
         return { next: { ...condition, dueAt: at + SETTLING_MS }, effects: [] };
+      // A port may stay shut for months.
+      if (suppression?.by === 'parent')
+        return {
+          next: { ...condition, dueAt: at + Math.min(PARENT_RECHECK_MOST_MS, ageOf(condition, at)) },
+          effects: [],
+        };
       if (suppression) return { next: later, effects: [] };
       return lookedAtAgain(raiseOwn(condition, condition.since, at, newId), timing, at);
     case 'suppressed': {
@@ -273,7 +283,7 @@ function due<Body>(
       return { ...raised, effects: [...close, ...raised.effects] };
     }
     case 'raised': {
-      const age = Math.max(RECHECK_MS, (at - condition.since) * RECHECK_AGE);
+      const age = ageOf(condition, at);
       if (!timing.explainable || !live) return { next: { ...condition, dueAt: null }, effects: [] };
       // Until the root is told, its case is not there to be joined.
       if (suppression?.by !== 'path' || !suppression.root.told || suppression.root.late)
@@ -291,6 +301,10 @@ function due<Body>(
       return { next: null, effects: [] };
   }
 }
+
+/** The longer something lasts, the more seldom it is looked at again. */
+const ageOf = ({ since }: { since: number }, at: number): number =>
+  Math.max(RECHECK_MS, (at - since) * RECHECK_AGE);
 
 /** Of what another device may explain, that may prove after it was raised. */
 const lookedAtAgain = <Body>(

@@ -3,6 +3,7 @@ import type { Sql } from '../../platform/db/sql.ts';
 import { readCauses } from '../correlation/causes.ts';
 import { readFarEnds } from '../correlation/neighbours.ts';
 import { readSessionCauses } from '../correlation/sessions.ts';
+import { readDownParents } from '../correlation/subinterfaces.ts';
 import { type EventCode, isSuppressible, kindOf } from '../kinds/kinds.ts';
 import type { IncidentSettings } from '../settings.ts';
 import type { ConditionState, Suppression } from './condition.ts';
@@ -135,7 +136,7 @@ const isSeldomAsked = ({ condition: { opening } }: Loaded): boolean =>
 
 /**
  * Ports that lead to a device that is down: that is told first, so that the port is placed where it belongs. Of one that
- * came back a moment ago the port comes up with its next reading.
+ * came back a moment ago the port comes up with its next reading. And subinterfaces, of which their port says all.
  */
 async function suppressPorts(
   sql: Sql,
@@ -147,11 +148,8 @@ async function suppressPorts(
     kind === 'interface.down' && opening.interfaceId ? [{ key, interfaceId: opening.interfaceId }] : [],
   );
   if (ports.length === 0) return;
-  const far = await readFarEnds(
-    sql,
-    siteId,
-    ports.map(({ interfaceId }) => interfaceId),
-  );
+  const ids = ports.map(({ interfaceId }) => interfaceId);
+  const far = await readFarEnds(sql, siteId, ids);
   const rows = await sql.query<{ deviceId: string; present: boolean }>(
     `SELECT device_id AS "deviceId", present FROM conditions WHERE site_id = $1::uuid AND kind = 'device.down'
        AND device_id = ANY($2::uuid[]) AND (present AND event_id IS NULL OR NOT present AND changed_at > $3::timestamptz)`,
@@ -163,6 +161,11 @@ async function suppressPorts(
       const present = untold.get(id);
       if (present !== undefined) suppressions.set(key, { by: present ? 'far-end' : 'recovery' });
     }
+  const parents = await readDownParents(sql, siteId, ids, since);
+  for (const { key, interfaceId } of ports) {
+    const present = parents.get(interfaceId);
+    if (present !== undefined) suppressions.set(key, { by: present ? 'parent' : 'recovery' });
+  }
 }
 
 /** Sessions are read every five minutes: one that is back is known to be so late. */

@@ -1,16 +1,23 @@
 /** Kinds that sensors find: what devices say of their own health. `measurements/sensors/judge.ts` says what is wrong. */
 import { Severity } from '@rollcall/shared/model';
-import { SENSOR_UNITS } from '@rollcall/shared/sensors';
+import { SENSOR_UNITS, type SensorKind } from '@rollcall/shared/sensors';
 import type { ChangeOf, SensorTrouble } from '../../changes.ts';
 import { declare, type EventKind, type Opening } from './kind.ts';
 
 type UnhealthySensor = ChangeOf<'sensor.unhealthy'>;
 
+/** What a share is of, where the name of the sensor does not say it: a disk could be 97 % free. */
+const SHARES: { readonly [Kind in SensorKind]?: string } = {
+  storage: 'in use',
+  memory: 'in use',
+  processor: 'busy',
+};
+
 /** The value as people read it, with a blank before it; nothing where there is none. */
 const valued = ({ value, kind }: UnhealthySensor['after']): string =>
   value === null
     ? ''
-    : ` ${[Number(value.toPrecision(3)), SENSOR_UNITS[kind]].filter((part) => part !== '').join(' ')}`;
+    : ` ${[Number(value.toPrecision(3)), SENSOR_UNITS[kind], SHARES[kind] ?? ''].filter((part) => part !== '').join(' ')}`;
 
 const said = (c: UnhealthySensor): string =>
   `${c.after.name} of ${c.deviceName}:${valued(c.after)}${valued(c.after) && ','} ${c.after.reason}`;

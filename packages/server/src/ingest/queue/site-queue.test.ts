@@ -1,6 +1,7 @@
+import { STREAMS } from '@rollcall/shared/observation';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SiteQueue } from './site-queue.ts';
+import { openSiteQueue, SiteQueue, WINDOWS } from './site-queue.ts';
 
 /** A queue whose work ends when it is told to; `begun` names it in the order it began. */
 function stage(most: number) {
@@ -39,6 +40,12 @@ describe('the queue of ingest', () => {
     expect(begun).toEqual(['a1', 'a2', 'b1']);
     await end('a2');
     expect(begun.at(-1)).toBe('a3');
+  });
+
+  it.each(STREAMS)('leaves a place for %s of another site, however much one site sends', async (stream) => {
+    const take = openSiteQueue(WINDOWS);
+    for (let i = 0; i < 10; i++) void take({ stream, siteId: 'a' }, () => new Promise(() => undefined));
+    expect(await take({ stream, siteId: 'b' }, async () => 'stored')).toBe('stored');
   });
 
   it('goes on after what failed', async () => {

@@ -252,7 +252,7 @@ describe.each(databases())('intervals of addresses on %s', (_name, open) => {
     expect(await after([{ ...edge, sysName: 'edge-2' }], 45)).toEqual([['edge-2'], 2]);
   });
 
-  it('keeps no silent neighbour that is heard at another port, that is silent for a month, or whose port is down', async () => {
+  it('keeps a silent neighbour while its port is down or has just come up, and none that is heard elsewhere since, or that is silent for a month', async () => {
     const site = await openSite(db);
     const at = (n: number, name: string) => ({
       ...{ protocol: 'lldp', ifIndex: n, localPort: `Gi${n}` },
@@ -290,15 +290,42 @@ describe.each(databases())('intervals of addresses on %s', (_name, open) => {
     expect(await after([at(2, 'edge'), at(3, 'core')], 30)).toEqual(['Gi2 edge', 'Gi3 core']);
     expect(await after([at(2, 'edge')], 45)).toEqual(['Gi2 edge', 'Gi3 core']);
     expect(await after([at(2, 'edge')], 31 * 24 * 60)).toEqual(['Gi2 edge']);
-    const changed = (status: number) =>
+    const day = 24 * 60;
+    const changed = (status: number, minutes: number, lastUp = minutes) =>
       db.query(
-        `UPDATE interfaces SET oper_status = $2::int, last_change = $3::timestamptz WHERE site_id = $1::uuid`,
-        [site.siteId, status, new Date(NOW + 32 * 24 * 3600_000 - 60_000)],
+        `UPDATE interfaces SET oper_status = $2::int, last_change = $3::timestamptz, last_up_at = $4::timestamptz
+         WHERE site_id = $1::uuid`,
+        [site.siteId, status, new Date(NOW + minutes * 60_000), new Date(NOW + lastUp * 60_000)],
       );
-    await changed(1);
-    expect(await after([], 32 * 24 * 60)).toEqual(['Gi2 edge']);
-    await changed(2);
-    expect(await after([], 32 * 24 * 60 + 1)).toEqual([]);
+    await changed(1, 32 * day - 1);
+    expect(await after([], 32 * day)).toEqual(['Gi2 edge']);
+    await changed(2, 32 * day + 1);
+    expect(await after([], 33 * day)).toEqual(['Gi2 edge']);
+    expect(await after([], 61 * day)).toEqual(['Gi2 edge']);
+    // The device restarts: all of its ports changed, this one was up no later for it.
+    await changed(2, 62 * day, 32 * day + 1);
+    expect(await after([], 63 * day)).toEqual([]);
+    // A second cable to the same device, and a cable that is moved, for a while heard at both of its ports.
+    expect(await after([at(1, 'core'), at(2, 'core')], 64 * day)).toEqual(['Gi1 core', 'Gi2 core']);
+    await changed(2, 65 * day);
+    expect(await after([at(2, 'core')], 65 * day + 1)).toEqual(['Gi1 core', 'Gi2 core']);
+    expect(await after([at(1, 'core'), at(2, 'core'), at(3, 'core')], 66 * day)).toHaveLength(3);
+    // That the old ports are down is found a while after.
+    await changed(2, 66 * day + 2);
+    expect(await after([at(3, 'core')], 66 * day + 15)).toEqual(['Gi3 core']);
+    // Another device hears it since: its cable was moved there. What nobody monitors is not waited for.
+    expect(await after([], 66 * day + 30)).toEqual(['Gi3 core']);
+    await db.query(
+      `INSERT INTO neighbours (site_id, device_id, protocol, key, if_index, local_port, sys_name, first_seen, last_seen)
+       VALUES ($1::uuid, $2::uuid, 'lldp', 'x', 9, 'Gi9', 'core', $3, $3)`,
+      [site.siteId, far?.id, new Date(NOW + 66 * day * 60_000)],
+    );
+    expect(await after([], 66 * day + 45)).toEqual(['Gi9 core']);
+    expect(await after([at(4, 'edge')], 66 * day + 60)).toHaveLength(2);
+    await changed(2, 67 * day);
+    expect(await after([], 67 * day + 15)).toHaveLength(2);
+    await set('UPDATE devices SET monitor = false WHERE site_id = $1::uuid AND id = $2::uuid');
+    expect(await after([], 67 * day + 30)).toEqual(['Gi9 core']);
   });
 
   it('follows tables that monitoring reads between scans, and notes when they were read as they were', async () => {

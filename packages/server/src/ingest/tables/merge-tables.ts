@@ -156,8 +156,8 @@ const NEIGHBOUR_FIELDS = [
 export const neighbourKey = (row: NeighbourRow): string =>
   [row.ifIndex ?? row.localPort ?? '', chassisOf(row), row.portId ?? ''].join('|').slice(0, 500);
 
-/** Why it may be silent and not gone: its device does not answer, or its port came up a moment ago. */
-export type KnownNeighbour = NeighbourRecord & { silent?: 'device' | 'port' | null };
+/** Why it may be silent and not gone: its device does not answer; its port is down, or came up a moment ago. */
+export type KnownNeighbour = NeighbourRecord & { deviceDown?: boolean; portSilent?: boolean };
 
 type NeighbourChange = Pick<ChangeOf<'neighbour.changed'>, 'kind' | 'before' | 'after' | 'ifName'>;
 
@@ -198,10 +198,10 @@ export function mergeNeighbours(
     }
   }
   const lacking = table.complete ? table.stored.filter((row) => !seen.has(idOf(row))) : [];
-  // Behind a port that came up a moment ago it may be heard by a second cable, as before.
-  const elsewhere = (row: KnownNeighbour) => (row.silent === 'device' ? table.seen : added);
+  // Behind a silent port it may be heard by a second cable, as before.
+  const elsewhere = (row: KnownNeighbour) => (row.portSilent ? added : table.seen);
   const isKept = (row: KnownNeighbour) =>
-    row.silent &&
+    (row.portSilent || row.deviceDown) &&
     !added.some((other) => portOf(other) === portOf(row)) &&
     !elsewhere(row).some((other) => chassisOf(other) !== '' && chassisOf(other) === chassisOf(row));
   const remove = lacking.filter((row) => !isKept(row));

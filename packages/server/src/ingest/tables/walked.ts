@@ -185,6 +185,8 @@ const WHOM = 'site_id AS "siteId", device_id AS "deviceId"';
 
 /** LLDP tells of a device every 30 s, and of one that is silent for 120 s more (IEEE 802.1AB). */
 const UNTIL_HEARD_MS = 150_000;
+/** That a port is down may be found so much later than that a cable is at another port: what is heard there since was moved. */
+const FOUND_LATE_MS = 300_000;
 
 async function mergeInterfaceTables(
   sql: Sql,
@@ -291,14 +293,21 @@ async function mergeOthers(
     `SELECT ${WHOM}, protocol, key, if_index AS "ifIndex", local_port AS "localPort", chassis_id AS "chassisId",
        port_id AS "portId", port_description AS "portDescription", sys_name AS "sysName", sys_descr AS "sysDescr",
        platform, coalesce(capabilities, '{}') AS capabilities, addresses::text[] AS addresses, remote_device_id AS "remoteDeviceId",
-       remote_if_index AS "remoteIfIndex", ${SEEN}, CASE WHEN EXISTS (
+       remote_if_index AS "remoteIfIndex", ${SEEN}, EXISTS (
          SELECT 1 FROM devices d JOIN sightings s ON s.site_id = d.site_id AND s.device_id = d.id
          WHERE d.site_id = n.site_id AND d.id = n.remote_device_id AND d.monitor AND d.status = 'down' AND s.last_seen > $4
-       ) THEN 'device' WHEN EXISTS (
-         SELECT 1 FROM interfaces i WHERE i.site_id = n.site_id AND i.device_id = n.device_id AND i.if_index = n.if_index
-           AND i.gone_at IS NULL AND i.oper_status = 1 AND i.last_change > $3) THEN 'port' END AS silent
+       ) AS "deviceDown", EXISTS (
+         SELECT 1 FROM interfaces i
+         WHERE i.site_id = n.site_id AND i.device_id = n.device_id AND i.if_index = n.if_index AND i.gone_at IS NULL AND (
+           i.oper_status = 1 AND i.last_change > $3
+           OR i.oper_status IN (2, 6, 7) AND coalesce(i.last_up_at, i.last_change) > $4
+           AND EXISTS (SELECT 1 FROM devices d WHERE d.site_id = n.site_id AND d.id = n.remote_device_id AND d.monitor)
+           AND NOT EXISTS (
+             SELECT 1 FROM neighbours o WHERE o.site_id = n.site_id AND o.remote_device_id = n.remote_device_id AND o.protocol <> 'fdb'
+               AND (o.device_id, o.if_index) IS DISTINCT FROM (n.device_id, n.if_index) AND o.first_seen > i.last_change - $5 * interval '1 ms'))
+       ) AS "portSilent"
      FROM neighbours n ${WHERE} AND protocol <> 'fdb'`,
-    [new Date(latest - UNTIL_HEARD_MS), new Date(latest - LINK_KEPT_MS)],
+    [new Date(latest - UNTIL_HEARD_MS), new Date(latest - LINK_KEPT_MS), FOUND_LATE_MS],
   );
   for (const walked of neighbours) {
     const { write, remove, changes, kept } = mergeNeighbours({

@@ -70,7 +70,8 @@ function ofTags({ tagThresholds = [] }: SiteSettings, { tags }: Labelled): TagTh
 }
 
 /** Stored values; none where they are of a release that this one does not know. */
-export const ownOf = (stored: unknown): Values => thresholdValues.catch({}).parse(stored ?? {});
+export const ownOf = (stored: unknown): Values => storedValues.parse(stored ?? {});
+const storedValues = thresholdValues.catch({});
 
 /** Each threshold, as the nearest of these sets it: the interface before its tags and fields, the device before its tags and fields, its class, the site, what is usual, the default. */
 export function resolve(said: Said): AppliedThreshold[] {

@@ -17,9 +17,11 @@ export function settingsOf(stored: unknown): SettledSettings {
   return { ...SITE_DEFAULTS, monitorFound: MONITOR_FOUND[0], ...own } as SettledSettings;
 }
 
+const anything = z.record(z.string(), z.unknown()).catch({});
+
 /** What the site itself says. */
 export function ownSettings(stored: unknown): SiteSettings {
-  const members = Object.entries(z.record(z.string(), z.unknown()).catch({}).parse(stored));
+  const members = Object.entries(anything.parse(stored));
   const known = members.flatMap(([key, value]) => {
     const read = siteSettings.safeParse({ [key]: value });
     return read.success ? [read.data] : [];

@@ -5,8 +5,11 @@ import { Problem } from '../problem.ts';
  * Validator of a thing or a list as it is shown: changes whenever any shown field does. It is the same in every content coding,
  * as it stands for what is shown and not for bytes: caches keep no answer (`no-store`), and nothing is sent in ranges.
  */
-export const etagOf = (data: unknown): string =>
-  `"${createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 22)}"`;
+export const etagOf = (data: unknown): string => etagOfText(JSON.stringify(data));
+
+/** Of what is a text already. */
+export const etagOfText = (text: string): string =>
+  `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 
 /** Whether a list of validators (If-Match, If-None-Match: RFC 9110 section 13.1) names this one. */
 export const matches = (header: string, etag: string): boolean =>

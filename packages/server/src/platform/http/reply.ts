@@ -3,7 +3,7 @@ import { type Operation, responseBody } from '@rollcall/shared/api/operation';
 import type { Request, Response } from 'express';
 import { JSON_TYPE, send } from './answer.ts';
 import { csvOf, rowOf } from './csv.ts';
-import { etagOf, matches } from './etag.ts';
+import { etagOfText, matches } from './etag.ts';
 
 /** The answer of a handler without the types of its operation. */
 export interface Loose {
@@ -39,26 +39,27 @@ export async function reply(operation: Operation, answer: Loose, asked: Asked): 
   }
   if (operation.envelope === 'none') {
     if (asked.check) checkBody(operation, answer.data);
-    return revalidate(asked, answer.data, () => sendPlain(response, operation.produces, answer.data));
+    const type = operation.produces === undefined ? JSON_TYPE : `${operation.produces}; charset=utf-8`;
+    const text = operation.produces === undefined ? JSON.stringify(answer.data) : String(answer.data);
+    return revalidate(asked, text, () => send(response, type, text));
   }
   const body = envelope(operation, answer, asked.query);
   if (asked.check) checkBody(operation, body);
-  const sendJson = () => send(response, JSON_TYPE, JSON.stringify(body));
-  if (operation.method !== 'GET') return sendJson();
-  // A thing is compared by itself, as `If-Match` does.
-  if (operation.envelope === 'item') return revalidate(asked, answer.data, sendJson);
+  if (operation.method !== 'GET') return send(response, JSON_TYPE, JSON.stringify(body));
+  if (operation.envelope === 'item') {
+    // A thing is compared by itself, as `If-Match` does. It is written once: some are of megabytes, and hold up others.
+    const { data, ...around } = body;
+    const shown = JSON.stringify(data);
+    const text = () => `${JSON.stringify(around).slice(0, -1)},"data":${shown}}`;
+    return revalidate(asked, shown, () => send(response, JSON_TYPE, text()));
+  }
   response.vary('Accept');
-  if (!prefersCsv(request)) return revalidate(asked, body, sendJson);
-  const rows = operation.csv ? operation.csv.rowsOf(body) : (answer.data as unknown[]);
-  const csv = csvOf(rowOf(operation), rows);
-  response.setHeader('X-Total-Count', String(answer.totalCount));
-  revalidate(asked, csv, () => send(response, CSV_TYPE, csv));
-}
-
-/** A text of some type, or JSON. */
-function sendPlain(response: Response, type: string | undefined, data: unknown): void {
-  if (type === undefined) send(response, JSON_TYPE, JSON.stringify(data));
-  else send(response, `${type}; charset=utf-8`, String(data));
+  const asCsv = prefersCsv(request);
+  if (asCsv) response.setHeader('X-Total-Count', String(answer.totalCount));
+  const text = asCsv
+    ? csvOf(rowOf(operation), operation.csv?.rowsOf(body) ?? (answer.data as unknown[]))
+    : JSON.stringify(body);
+  revalidate(asked, text, () => send(response, asCsv ? CSV_TYPE : JSON_TYPE, text));
 }
 
 /** Only who names it: what a browser means by `text/*` is something to read. */
@@ -83,8 +84,8 @@ const envelope = (operation: Operation, { data, extra, totalCount }: Loose, quer
 });
 
 /** Sends what is shown, unless the caller has just that. */
-function revalidate({ request, response }: Asked, shown: unknown, sendIt: () => void): void {
-  const etag = etagOf(shown);
+function revalidate({ request, response }: Asked, shown: string, sendIt: () => void): void {
+  const etag = etagOfText(shown);
   response.setHeader('ETag', etag);
   const known = request.get('if-none-match');
   if (known !== undefined && matches(known, etag)) response.vary('Accept-Encoding').status(304).end();
