@@ -66,11 +66,12 @@ describe('a client that reads slowly', () => {
   it('gets what waited, in order', () => {
     const { written, state, ring, stream } = slow();
     state.full = true;
-    for (let i = 0; i < 5; i++) stream.send(ring.push(change('s')));
+    for (let i = 0; i < 5; i++) stream.send([ring.push(change('s'))]);
     expect(written).toHaveLength(1);
     state.full = false;
     stream.drained(ring.lastId);
-    expect(written.map((text) => text.split('\n')[0])).toEqual([
+    expect(written).toHaveLength(2);
+    expect(written.join('').match(/^id: .*$/gm)).toEqual([
       'id: a-1',
       'id: a-2',
       'id: a-3',
@@ -82,20 +83,29 @@ describe('a client that reads slowly', () => {
   it('is told to read everything again when too much waited; nothing piles up', () => {
     const { written, state, ring, stream } = slow();
     state.full = true;
-    for (let i = 0; i < 5000; i++) stream.send(ring.push(change('s')));
+    for (let i = 0; i < 5000; i++) stream.send([ring.push(change('s'))]);
     stream.beat();
     expect(written).toHaveLength(1);
     state.full = false;
     stream.drained(ring.lastId);
     expect(written.slice(1)).toEqual([`id: a-5000\nevent: resync\ndata: {}\n\n`]);
-    stream.send(ring.push(change('s')));
+    stream.send([ring.push(change('s'))]);
     expect(written.at(-1)).toContain('id: a-5001\nevent: change');
+  });
+
+  it('is written nothing after its end', () => {
+    const { written, ring, stream } = slow();
+    stream.end();
+    stream.send([ring.push(change('s'))]);
+    stream.resync(ring.lastId);
+    stream.beat();
+    expect(written).toEqual([]);
   });
 
   it('is cut when it stopped reading', () => {
     const { state, ring, stream } = slow();
     state.full = true;
-    stream.send(ring.push(change('s')));
+    stream.send([ring.push(change('s'))]);
     state.now = BEHIND_MS;
     stream.beat();
     expect(state.destroyed).toBe(false);

@@ -12,7 +12,7 @@ import { scopeOf } from '../platform/db/list.ts';
 import { LIVE_CHANNEL } from '../platform/db/notify.ts';
 import { type Actor, type Handlers, sees } from '../platform/http/handler.ts';
 import { Problem } from '../platform/problem.ts';
-import { Ring } from './ring.ts';
+import { type Entry, Ring } from './ring.ts';
 import { Stream } from './stream.ts';
 import { readSummary } from './summary.ts';
 
@@ -20,6 +20,8 @@ import { readSummary } from './summary.ts';
 const RING_MOST = 50_000;
 /** An idle event stream bears a sign of life this often: below the idle limits of common proxies (60 s). */
 export const HEARTBEAT_MS = 15_000;
+/** Changes of so long go out together: each piece costs as much as many changes, and nobody sees the difference. */
+const GATHER_MS = 50;
 const STREAMS_MOST = 5_000;
 const STREAMS_PER_USER = 50;
 
@@ -42,11 +44,18 @@ export interface Live {
 export async function openLive({ db, clock, log, watch }: LiveDeps): Promise<Live> {
   const ring = new Ring(uuidv7(clock.now()).replaceAll('-', ''), RING_MOST);
   const streams = new Map<Stream, Actor>();
+  let gathered: Entry[] = [];
 
+  const sendGathered = (): void => {
+    const entries = gathered;
+    gathered = [];
+    for (const stream of streams.keys()) stream.send(entries);
+  };
   const hear = (payload: string): void => {
     // The connection was lost for a while: what was said then is unknown.
     if (payload === '') {
       ring.break();
+      gathered = [];
       for (const stream of streams.keys()) stream.resync(ring.lastId);
       return;
     }
@@ -55,8 +64,8 @@ export async function openLive({ db, clock, log, watch }: LiveDeps): Promise<Liv
       log.warn({ payload: payload.slice(0, 200) }, 'a live notification that is none');
       return;
     }
-    const entry = ring.push(change);
-    for (const stream of streams.keys()) stream.send(entry);
+    if (gathered.length === 0) void clock.sleep(GATHER_MS).then(sendGathered);
+    gathered.push(ring.push(change));
   };
   const unlisten = await db.listen(LIVE_CHANNEL, hear);
   const stopBeating = clock.every(HEARTBEAT_MS, () => {
@@ -91,8 +100,13 @@ export async function openLive({ db, clock, log, watch }: LiveDeps): Promise<Liv
       () => clock.monotonic(),
     );
     const unwatch = watch(actor, () => stream.end());
+    // What it may come back for has all been sent, to others.
+    sendGathered();
     streams.set(stream, actor);
-    response.on('drain', () => stream.drained(ring.lastId));
+    response.on('drain', () => {
+      sendGathered();
+      stream.drained(ring.lastId);
+    });
     response.once('close', () => {
       unwatch();
       streams.delete(stream);
@@ -119,6 +133,7 @@ export async function openLive({ db, clock, log, watch }: LiveDeps): Promise<Liv
     close: async () => {
       stopBeating();
       await unlisten();
+      sendGathered();
       for (const stream of streams.keys()) stream.end();
     },
   };

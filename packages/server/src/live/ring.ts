@@ -4,6 +4,8 @@ import type { LiveChange } from '@rollcall/shared/api/service';
 export interface Entry {
   id: string;
   change: LiveChange;
+  /** As every client is sent it, with the id. */
+  text: string;
 }
 
 export class Ring {
@@ -27,7 +29,8 @@ export class Ring {
 
   push(change: LiveChange): Entry {
     this.#last += 1;
-    const entry = { id: `${this.#epoch}-${this.#last}`, change };
+    const id = this.lastId;
+    const entry = { id, change, text: `id: ${id}\nevent: change\ndata: ${JSON.stringify(change)}\n\n` };
     this.#entries.push(entry);
     this.#weight += weightOf(change);
     while (this.#weight > this.#most) {

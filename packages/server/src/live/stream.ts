@@ -10,6 +10,8 @@ export interface Sink {
   destroy(): void;
 }
 
+/** Characters that are written at once, and one change more: then it is looked whether the client keeps up. */
+const PIECE_LENGTH = 8_192;
 /** Changes kept for a client that is behind; more, and it has to read everything again. */
 const WAITING_MOST = 200;
 /** A client that is behind for this long is cut. */
@@ -21,6 +23,7 @@ export class Stream {
   readonly #now: () => number;
   #waiting: Entry[] = [];
   #overflowed = false;
+  #ended = false;
   /** Monotonic time since when the client is behind; null: it keeps up. */
   #behindSince: number | null = null;
 
@@ -36,17 +39,24 @@ export class Stream {
     this.#write('retry: 1000\n\n');
     if (resumed === undefined) this.#write(`id: ${lastId}\n\n`);
     else if (resumed === null) this.resync(lastId);
-    else for (const entry of resumed) this.send(entry);
+    else this.send(resumed);
   }
 
-  send(entry: Entry): void {
-    if (!this.#wants(entry.change)) return;
-    if (this.#behindSince === null) {
-      this.#write(`id: ${entry.id}\nevent: change\ndata: ${JSON.stringify(entry.change)}\n\n`);
-      return;
+  /** Those of the changes that the client may see, many in one piece. */
+  send(entries: readonly Entry[]): void {
+    let piece = '';
+    for (const entry of entries) {
+      if (!this.#wants(entry.change)) continue;
+      if (this.#behindSince !== null) {
+        this.#wait(entry);
+        continue;
+      }
+      piece += entry.text;
+      if (piece.length < PIECE_LENGTH) continue;
+      this.#write(piece);
+      piece = '';
     }
-    if (this.#waiting.length < WAITING_MOST) this.#waiting.push(entry);
-    else this.#overflowed = true;
+    if (piece !== '') this.#write(piece);
   }
 
   /** Some changes may have been missed. */
@@ -65,7 +75,7 @@ export class Stream {
     }
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const entry of waiting) this.send(entry);
+    this.send(waiting);
   }
 
   /** Keeps the way open through proxies, and cuts a client that stopped reading. */
@@ -74,11 +84,19 @@ export class Stream {
     else if (this.#now() - this.#behindSince > BEHIND_MS) this.#sink.destroy();
   }
 
+  /** Nothing is written from now on: to write after the end is an error that would end the process. */
   end(): void {
+    this.#ended = true;
     this.#sink.end();
   }
 
+  #wait(entry: Entry): void {
+    if (this.#waiting.length < WAITING_MOST) this.#waiting.push(entry);
+    else this.#overflowed = true;
+  }
+
   #write(text: string): void {
+    if (this.#ended) return;
     if (!this.#sink.write(text)) this.#behindSince = this.#now();
   }
 }
