@@ -49,16 +49,19 @@ function processes(): { pid: number; command: string }[] {
 async function start(word: string, script = 'start'): Promise<void> {
   npm = spawn('npm', ['run', script], {
     cwd: root,
-    env: { ...process.env, PORT: '0', ROLLCALL_DATA: data },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, PORT: '0', ROLLCALL_DATA: data, LOG_LEVEL: 'info' },
+    stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
   out = '';
   await new Promise<void>((resolve, reject) => {
-    npm.stdout?.on('data', (text) => {
+    const hear = (text: Buffer) => {
       out += text;
       if (out.includes(word)) resolve();
-    });
+    };
+    // The log as well: where something does not come, it says how far its program got.
+    npm.stdout?.on('data', hear);
+    npm.stderr?.on('data', hear);
     npm.once('exit', (code) => reject(new Error(`ended with ${code} before it said "${word}": ${out}`)));
   });
 }
