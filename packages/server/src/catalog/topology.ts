@@ -4,6 +4,7 @@ import type { DeviceLink } from '@rollcall/shared/api/inventory';
 import { EventStatus, knownClass, knownStatus } from '@rollcall/shared/model';
 import { inScope, Parameters, type Scope, unix } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
+import { inPieces } from '../platform/pieces.ts';
 import { linksOf, type NeighbourReport } from './links.ts';
 
 /** Most neighbour rows read for one answer. */
@@ -33,7 +34,7 @@ export async function readTopology(sql: Sql, scope: Scope): Promise<Topology> {
   const ids = new Set(shown.map((node) => node.id));
   const known = reports.filter((report) => ids.has(report.deviceId));
   return {
-    nodes: shown.map((node) => ({
+    nodes: await inPieces(shown, (node) => ({
       ...node,
       class: knownClass.parse(node.class),
       status: knownStatus.parse(node.status),

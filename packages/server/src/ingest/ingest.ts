@@ -24,6 +24,7 @@ import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { rateLimitedLog } from '../platform/ops/rate-limited-log.ts';
 import { reached } from '../platform/ops/stage.ts';
+import { inPieces } from '../platform/pieces.ts';
 import type { ApplySamples, RecordChanges } from '../ports.ts';
 import { storeRefused } from './gaps.ts';
 import { type Happened, storeHappened } from './happened.ts';
@@ -42,7 +43,6 @@ import {
 } from './items.ts';
 import { countMissed } from './missed.ts';
 import { type Observing, observe, type Prepared, prepareDevice, prepareHost, type Rules } from './observe.ts';
-import { inPieces } from './queue/pieces.ts';
 import { Faults, Splitting } from './queue/splitting.ts';
 import { monitorFound, scanThatEnds } from './scan-end.ts';
 import type { Timed } from './tables/rows.ts';

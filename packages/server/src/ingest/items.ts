@@ -8,9 +8,9 @@ import type { Observation, Stream } from '@rollcall/shared/observation';
 import { parseCollectorMessage, parseObservation, type UnreadBatch } from '@rollcall/shared/protocol';
 import { pruned } from '@rollcall/shared/storable';
 import type { Sql } from '../platform/db/sql.ts';
+import { inPieces } from '../platform/pieces.ts';
 import { invalid } from '../platform/problem.ts';
 import type { Stored, WaitingBatches } from '../ports.ts';
-import { inPieces } from './queue/pieces.ts';
 
 /** Consecutive observations of one stream of one collector, as they came; item i has sequence `from + i`. */
 export interface Batch {

@@ -49,6 +49,7 @@ async function* pages(sql: Sql, { scope, now, page = PAGE }: Now): AsyncGenerato
     const since = `${p.add(new Date(now - OLDEST_MS))}::timestamptz`;
     const where = [
       inScope(p, 'd.site_id', scope),
+      'd.monitor',
       `EXISTS (SELECT 1 FROM samples x WHERE x.site_id = d.site_id AND x.device_id = d.id AND x.at > ${since})`,
       ...(last ? [`(d.site_id, d.id) > (${p.add(last.siteId)}::uuid, ${p.add(last.id)}::uuid)`] : []),
     ];

@@ -94,14 +94,15 @@ interface Place extends Pick<LastValue, 'deviceId' | 'deviceName' | 'siteId' | '
 const PLACE = `m.at, m.part::text AS part, d.id AS "deviceId", d.site_id AS "siteId", d.name AS "deviceName"`;
 
 /**
- * The last reading of each device `d` that has the part asked for, as rows `m`: several where there are many interfaces.
+ * The last reading of each monitored device `d` that has the part asked for, as rows `m`: several where there are many interfaces.
  * @returns the name of the part, and the FROM and WHERE of a statement with its parameters
  */
 function lastOfEach({ of, scope, now, where }: Asked): { key: string; from: string; p: Parameters } {
   const key = PART_OF[of];
   const p = new Parameters();
   const since = `${p.add(new Date(now - OLDEST_MS))}::timestamptz`;
-  const conditions = [inScope(p, 'd.site_id', scope), ...(where?.(p) ?? [])].join(' AND ');
+  // Nothing else is measured: where most devices are not monitored, none of them is looked up.
+  const conditions = [inScope(p, 'd.site_id', scope), 'd.monitor', ...(where?.(p) ?? [])].join(' AND ');
   const from = `FROM devices d CROSS JOIN LATERAL (
        SELECT at, part, over_ms, data, highest FROM samples
        WHERE site_id = d.site_id AND device_id = d.id AND at > ${since} AND highest ? '${key}'

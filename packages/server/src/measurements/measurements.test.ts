@@ -47,9 +47,12 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
       [siteId],
     );
     await db.query(
-      `INSERT INTO devices (site_id, id, name, address, class, first_seen) VALUES ($1::uuid, $2::uuid, 'sw', '10.0.0.1', 'switch', now())`,
+      `INSERT INTO devices (site_id, id, name, address, class, monitor, first_seen)
+       VALUES ($1::uuid, $2::uuid, 'sw', '10.0.0.1', 'switch', true, now())`,
       [siteId, deviceId],
     );
+    // Since when it is monitored is what the tests say.
+    await db.query('DELETE FROM monitoring_history WHERE site_id = $1::uuid', [siteId]);
     for (const [i, name] of (['eth0', 'eth1'] as const).entries())
       await db.query(
         `INSERT INTO interfaces (site_id, id, device_id, if_index, name, speed_bps, first_seen, last_seen)
@@ -571,8 +574,11 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
         kind,
         'after' in change ? change.after : null,
       ]);
+    const monitor = (on: boolean) =>
+      db.query('UPDATE devices SET monitor = $2 WHERE site_id = $1::uuid', [siteId, on]);
+    await monitor(false);
     expect(await changes(START + 60_000, 7_500_000)).toEqual([]);
-    await db.query('UPDATE devices SET monitor = true WHERE site_id = $1::uuid', [siteId]);
+    await monitor(true);
     expect(await changes(START + 120_000, 7_500_000)).toEqual([
       ['measured.above', { of: 'loss', value: 25, limit: 20 }],
       ['measured.above', { of: 'utilisation', value: 100, limit: 95 }],
@@ -604,7 +610,8 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
   it('are told of any number of devices, a page of them at a time, each family together', async () => {
     const other = uuidv7();
     await db.query(
-      `INSERT INTO devices (site_id, id, name, first_seen) VALUES ($1::uuid, $2::uuid, 'other', now()), ($1::uuid, $3::uuid, 'never', now())`,
+      `INSERT INTO devices (site_id, id, name, monitor, first_seen)
+       VALUES ($1::uuid, $2::uuid, 'other', true, now()), ($1::uuid, $3::uuid, 'never', true, now())`,
       [siteId, other, uuidv7()],
     );
     await store(
@@ -664,6 +671,17 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     expect(await top('in')).toHaveLength(1);
   });
 
+  it('tells the last measurements of what is monitored, and of nothing else', async () => {
+    await store(minute(START + 60_000, 75_000));
+    const told = async () => [
+      (await readTop(db, { metric: 'in', limit: 5 }, { scope: [siteId], now })).length,
+      (await text([siteId])).includes('rollcall_device_rtt_seconds{'),
+    ];
+    expect(await told()).toEqual([1, true]);
+    await db.query('UPDATE devices SET monitor = false WHERE id = $1::uuid', [deviceId]);
+    expect(await told()).toEqual([0, false]);
+  });
+
   it('ranks what the filters of the list of devices choose', async () => {
     await db.query(
       `UPDATE devices SET search_text = 'sw 10.0.0.1', tags = '{berlin}', own_text = 'berlin' WHERE id = $1::uuid`,
@@ -696,7 +714,7 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     const some = Array.from({ length: 30 }, () => uuidv7());
     for (const [i, id] of some.entries()) {
       await db.query(
-        `INSERT INTO devices (site_id, id, name, first_seen) VALUES ($1::uuid, $2::uuid, $3, now())`,
+        `INSERT INTO devices (site_id, id, name, monitor, first_seen) VALUES ($1::uuid, $2::uuid, $3, true, now())`,
         // Names repeat, and so do values: their order is part of the answer.
         [siteId, id, `sw-${i % 7}`],
       );

@@ -195,7 +195,7 @@ export const measurementOperations = {
     tag: 'Metrics',
     summary: 'The highest values now: busiest, most errors, slowest, most loss',
     description:
-      'The last measurement of each, none older than three intervals of its readings (`watchSnmpSeconds`, of a slow agent more).',
+      'The last measurement of each that is monitored, none older than three intervals of its readings (`watchSnmpSeconds`, of a slow agent more).',
     access: 'viewer',
     query: topQuery,
     data: z.array(topEntry),
@@ -207,7 +207,7 @@ export const measurementOperations = {
     tag: 'Metrics',
     summary: 'The last measurements, for Prometheus',
     description:
-      'OpenMetrics text: every device and interface in one scrape, in base units; it is written while it is read, whatever their number.',
+      'OpenMetrics text: every monitored device and its interfaces in one scrape, in base units; it is written while it is read, whatever their number.',
     access: 'viewer',
     query: z.strictObject({ site: siteFilter }),
     data: z.string(),

@@ -22,8 +22,8 @@ const device = (more: Partial<ExportedDevice> = {}): ExportedDevice => ({
 });
 
 describe('devices for Prometheus', () => {
-  it('name the module and the credential of an agent that was read; what is not known is no label', () => {
-    expect(prometheusTargets([device(), device({ credential: null, os: null })])).toEqual([
+  it('name the module and the credential of an agent that was read; what is not known is no label', async () => {
+    expect(await prometheusTargets([device(), device({ credential: null, os: null })])).toEqual([
       {
         targets: ['10.0.0.1'],
         labels: {
@@ -55,15 +55,15 @@ describe('devices for Prometheus at another port', () => {
   it.each([
     ['10.0.0.1', '10.0.0.1:1161'],
     ['2001:db8::1', '[2001:db8::1]:1161'],
-  ])('%s is asked at %s', (address, target) => {
-    const [told] = prometheusTargets([device({ address, snmpPort: 1161 })]);
+  ])('%s is asked at %s', async (address, target) => {
+    const [told] = await prometheusTargets([device({ address, snmpPort: 1161 })]);
     expect(told).toMatchObject({ targets: [address], labels: { __param_target: target } });
   });
 });
 
 describe('devices for Ansible', () => {
-  it('are hosts with variables, in groups by site, class and system', () => {
-    const inventory = ansibleInventory([device(), device({ name: 'srv', os: null, class: 'server' })]);
+  it('are hosts with variables, in groups by site, class and system', async () => {
+    const inventory = await ansibleInventory([device(), device({ name: 'srv', os: null, class: 'server' })]);
     expect(inventory).toMatchObject({
       _meta: {
         hostvars: { 'core-1': { ansible_host: '10.0.0.1', ansible_network_os: 'cisco.ios.ios' }, srv: {} },
@@ -74,8 +74,8 @@ describe('devices for Ansible', () => {
     });
   });
 
-  it('have no template in any text', () => {
-    const { _meta } = ansibleInventory([device({ name: '{{ 1 }}', location: '{{ 1 }}' })]) as {
+  it('have no template in any text', async () => {
+    const { _meta } = (await ansibleInventory([device({ name: '{{ 1 }}', location: '{{ 1 }}' })])) as {
       _meta: object;
     };
     expect(_meta).toMatchObject({
@@ -85,18 +85,20 @@ describe('devices for Ansible', () => {
     });
   });
 
-  it('of one name are told apart, and a name that objects have of themselves is a host as any', () => {
+  it('of one name are told apart, and a name that objects have of themselves is a host as any', async () => {
     const two = [
       device(),
       device({ address: '10.0.0.2' }),
       device({ name: '__proto__', address: '10.0.0.3' }),
     ];
-    const { _meta } = JSON.parse(JSON.stringify(ansibleInventory(two)));
+    const { _meta } = JSON.parse(JSON.stringify(await ansibleInventory(two)));
     expect(Object.keys(_meta.hostvars)).toEqual(['core-1 (10.0.0.1)', 'core-1 (10.0.0.2)', '__proto__']);
   });
 
-  const hosts = (devices: Partial<ExportedDevice>[]) => {
-    const inventory = ansibleInventory(devices.map((each, at) => device({ id: `d${at}`, ...each }))) as {
+  const hosts = async (devices: Partial<ExportedDevice>[]) => {
+    const inventory = (await ansibleInventory(
+      devices.map((each, at) => device({ id: `d${at}`, ...each })),
+    )) as {
       _meta: { hostvars: Record<string, { ansible_host: string }> };
       class_switch: { hosts: string[] };
     };
@@ -107,33 +109,33 @@ describe('devices for Ansible', () => {
   it.each([
     ['core{1', 'core_1'],
     ['core_1', 'core}1'],
-  ])('of names that are one without braces are told apart: %s and %s', (one, two) => {
+  ])('of names that are one without braces are told apart: %s and %s', async (one, two) => {
     const both = [
       { name: one, address: '10.0.0.1' },
       { name: two, address: '10.0.0.2' },
     ];
-    expect(hosts(both)).toEqual([
+    expect(await hosts(both)).toEqual([
       ['core_1 (10.0.0.1)', '10.0.0.1'],
       ['core_1 (10.0.0.2)', '10.0.0.2'],
     ]);
   });
 
-  it('of one name and one address are told apart by site, and in one site by id', () => {
-    expect(hosts([{ site: 'north' }, { site: 'south' }, { site: 'south' }])).toEqual([
+  it('of one name and one address are told apart by site, and in one site by id', async () => {
+    expect(await hosts([{ site: 'north' }, { site: 'south' }, { site: 'south' }])).toEqual([
       ['core-1 (10.0.0.1, north)', '10.0.0.1'],
       ['core-1 (d1)', '10.0.0.1'],
       ['core-1 (d2)', '10.0.0.1'],
     ]);
   });
 
-  it('attack: a device that names itself as another would be told apart receives nothing of it', () => {
+  it('attack: a device that names itself as another would be told apart receives nothing of it', async () => {
     const core = [{ address: '10.0.0.1' }, { address: '10.0.0.2' }];
     const attackers = [
       { name: 'core-1 (10.0.0.1)', address: '10.6.6.1' },
       { name: 'core-1 (10.0.0.1, Head Office)', address: '10.6.6.2' },
       { name: 'core-1 (d0)', address: '10.6.6.3' },
     ];
-    const named = hosts([...core, ...attackers]);
+    const named = await hosts([...core, ...attackers]);
     expect(named.slice(0, 2)).toEqual([
       ['core-1 (d0)', '10.0.0.1'],
       ['core-1 (10.0.0.2)', '10.0.0.2'],
@@ -143,42 +145,42 @@ describe('devices for Ansible', () => {
 });
 
 describe('devices for Oxidized', () => {
-  it('are lines of four members, without those that it has no model for, which are counted', () => {
+  it('are lines of four members, without those that it has no model for, which are counted', async () => {
     const devices = [device(), device({ os: null }), device({ name: 'a:b c', address: '2001:db8::1' })];
-    expect(oxidizedLines(devices)).toBe(
+    expect(await oxidizedLines(devices)).toBe(
       '# 1 of 3 left out: Oxidized has no model for their system\ncore-1:10.0.0.1:ios:Head-Office\na-b-c:a-b-c:ios:Head-Office\n',
     );
   });
 
-  const namesIn = (devices: ExportedDevice[]) =>
-    oxidizedLines(devices)
+  const namesIn = async (devices: ExportedDevice[]) =>
+    (await oxidizedLines(devices))
       .trim()
       .split('\n')
       .map((line) => line.split(':')[0]);
 
-  it('of one name are told apart, in two sites too: Oxidized finds them by name', () => {
+  it('of one name are told apart, in two sites too: Oxidized finds them by name', async () => {
     const devices = [device(), device({ address: '10.0.0.2', site: 'Other' }), device({ name: 'edge' })];
-    expect(namesIn(devices)).toEqual(['core-1-10.0.0.1', 'core-1-10.0.0.2', 'edge']);
+    expect(await namesIn(devices)).toEqual(['core-1-10.0.0.1', 'core-1-10.0.0.2', 'edge']);
     const written = [device({ name: 'a b' }), device({ name: 'a:b', address: '10.0.0.2' })];
-    expect(namesIn(written)).toEqual(['a-b-10.0.0.1', 'a-b-10.0.0.2']);
+    expect(await namesIn(written)).toEqual(['a-b-10.0.0.1', 'a-b-10.0.0.2']);
   });
 
-  it('attack: a device names no file in another folder, and no line is a comment', () => {
+  it('attack: a device names no file in another folder, and no line is a comment', async () => {
     const devices = ['../../etc/passwd', '#x', '.git', '..'].map((name, at) =>
       device({ name, id: `d${at}`, address: `10.0.0.${at}` }),
     );
-    expect(namesIn(devices)).toEqual(['etc-passwd', 'x', 'git', 'unnamed']);
+    expect(await namesIn(devices)).toEqual(['etc-passwd', 'x', 'git', 'unnamed']);
   });
 });
 
 describe('devices for NetBox', () => {
-  it('of one name in a site are told apart, whatever their case; in two sites they keep it', () => {
+  it('of one name in a site are told apart, whatever their case; in two sites they keep it', async () => {
     const devices = [
       device(),
       device({ name: 'CORE-1', address: '10.0.0.2' }),
       device({ site: 'Other', address: '10.0.0.3' }),
     ];
-    const [, ...rows] = netboxCsv(devices).trim().split('\r\n');
+    const [, ...rows] = (await netboxCsv(devices)).trim().split('\r\n');
     expect(rows.map((row) => row.split(',')[0])).toEqual([
       'core-1 (10.0.0.1)',
       'CORE-1 (10.0.0.2)',
@@ -186,11 +188,31 @@ describe('devices for NetBox', () => {
     ]);
   });
 
-  it('are rows of CSV, quoted where a name says so', () => {
-    expect(netboxCsv([device({ name: 'core "a", 1', status: 'down', model: null })])).toBe(
+  it('are rows of CSV, quoted where a name says so', async () => {
+    expect(await netboxCsv([device({ name: 'core "a", 1', status: 'down', model: null })])).toBe(
       'name,role,manufacturer,device_type,platform,serial,site,status\r\n' +
         '"core ""a"", 1",switch,Cisco,Unknown,IOS-XE,FOC1,Head Office,offline\r\n',
     );
+  });
+});
+
+describe('devices in the form of another program', () => {
+  const forms = { prometheusTargets, ansibleInventory, oxidizedLines, netboxCsv };
+
+  it.each(Object.entries(forms))('%s: many hold up no other work', async (_form, make) => {
+    const devices = Array.from({ length: 20_000 }, (_, i) =>
+      device({ id: `d${i}`, name: `host-${i % 5000}` }),
+    );
+    let turns = 0;
+    let working = true;
+    const otherWork = () => {
+      turns += 1;
+      if (working) setImmediate(otherWork);
+    };
+    setImmediate(otherWork);
+    await make(devices);
+    working = false;
+    expect(turns).toBeGreaterThan(3);
   });
 });
 

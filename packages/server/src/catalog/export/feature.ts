@@ -18,9 +18,9 @@ export type ExportIds = 'export.prometheus' | 'export.ansible' | 'export.oxidize
 
 export function exportHandlers({ db }: { db: Database }): Handlers<ExportIds> {
   const answers =
-    <Data>(make: (devices: ExportedDevice[]) => Data) =>
+    <Data>(make: (devices: ExportedDevice[]) => Promise<Data>) =>
     async ({ query, actor }: { query: ExportQuery; actor: Actor }) => ({
-      data: make(await readDevices(db, query, scopeOf(actor, query.site))),
+      data: await make(await readDevices(db, query, scopeOf(actor, query.site))),
     });
   return {
     'export.prometheus': answers(prometheusTargets),

@@ -1,7 +1,8 @@
-/** Devices in the forms of other programs. Pure. */
+/** Devices in the forms of other programs: fifty thousand hold up nobody else. */
 import { isIPv6 } from 'node:net';
 import type { ScrapeTarget } from '@rollcall/shared/api/exports';
 import { SNMP_PORT } from '@rollcall/shared/model';
+import { inPieces } from '../../platform/pieces.ts';
 
 export interface ExportedDevice {
   id: string;
@@ -26,8 +27,8 @@ export interface ExportedDevice {
 const MODULE = 'if_mib';
 
 /** Targets of Prometheus' HTTP service discovery; an absent fact is no label. */
-export function prometheusTargets(devices: readonly ExportedDevice[]): ScrapeTarget[] {
-  return devices.map(({ address, credential, snmpPort, ...device }) => {
+export const prometheusTargets = (devices: readonly ExportedDevice[]): Promise<ScrapeTarget[]> =>
+  inPieces(devices, ({ address, credential, snmpPort, ...device }) => {
     const facts = { ...device, credential };
     const labels = Object.entries(facts).flatMap(([name, value]) =>
       value ? [[`__meta_rollcall_${snakeCase(name)}`, value]] : [],
@@ -36,7 +37,6 @@ export function prometheusTargets(devices: readonly ExportedDevice[]): ScrapeTar
     const snmp = credential ? { ...agent, __param_auth: credential } : {};
     return { targets: [address], labels: { ...Object.fromEntries(labels), ...snmp } };
   });
-}
 /** Whom snmp_exporter asks: it takes port 161 where none is named. */
 const agentOf = (address: string, port: number): string =>
   port === SNMP_PORT ? address : `${isIPv6(address) ? `[${address}]` : address}:${port}`;
@@ -57,11 +57,11 @@ const ANSIBLE: Record<string, string> = {
 };
 
 /** What a device may be called, the shorter first. No two devices have the last: its end is the id. */
-const choicesOf = ({ id, name, address, site }: ExportedDevice): string[] => [
-  name,
-  `${name} (${address})`,
-  `${name} (${address}, ${site})`,
-  `${name} (${id})`,
+const CHOICES: readonly ((device: ExportedDevice) => string)[] = [
+  ({ name }) => name,
+  ({ name, address }) => `${name} (${address})`,
+  ({ name, address, site }) => `${name} (${address}, ${site})`,
+  ({ name, id }) => `${name} (${id})`,
 ];
 
 /**
@@ -70,19 +70,27 @@ const choicesOf = ({ id, name, address, site }: ExportedDevice): string[] => [
  * @param write how the reader can take a name
  * @param same two names are one where this says the same of both
  */
-function namesApart(
+async function namesApart(
   devices: readonly ExportedDevice[],
   write: (name: string) => string,
   same = (name: string, _device: ExportedDevice) => name,
-): string[] {
-  const choices = devices.map((device) => ({ device, names: choicesOf(device).map(write) }));
-  const keyOf = ({ device, names: [name = ''] }: (typeof choices)[number]) => same(name, device);
+): Promise<string[]> {
+  const named = await inPieces(devices, (device) => ({ device, name: write(device.name), choice: 0 }));
   for (;;) {
     const counts = new Map<string, number>();
-    for (const each of choices) counts.set(keyOf(each), (counts.get(keyOf(each)) ?? 0) + 1);
-    const longer = choices.filter((each) => each.names.length > 1 && (counts.get(keyOf(each)) ?? 0) > 1);
-    if (longer.length === 0) return choices.map(({ names: [name = ''] }) => name);
-    for (const { names } of longer) names.shift();
+    const keys = await inPieces(named, ({ name, device }) => {
+      const key = same(name, device);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+      return key;
+    });
+    let longer = 0;
+    await inPieces(named, (one, i) => {
+      const next = CHOICES[one.choice + 1];
+      if (!next || counts.get(keys[i] as string) === 1) return;
+      Object.assign(one, { name: write(next(one.device)), choice: one.choice + 1 });
+      longer += 1;
+    });
+    if (longer === 0) return named.map(({ name }) => name);
   }
 }
 
@@ -90,15 +98,19 @@ function namesApart(
  * What an inventory script prints for `--list`. Devices choose their texts themselves, and Ansible runs what stands
  * between two braces: no name of a host has any, and a value that has is marked as one that is no template.
  */
-export function ansibleInventory(devices: readonly ExportedDevice[]): Record<string, unknown> {
-  const names = namesApart(devices, (name) => name.replace(/[{}]/g, '_'));
+export async function ansibleInventory(devices: readonly ExportedDevice[]): Promise<Record<string, unknown>> {
+  const names = await namesApart(devices, (name) => name.replace(/[{}]/g, '_'));
   const hosts = new Map<string, Record<string, unknown>>();
   const groups = new Map<string, string[]>();
-  for (const [at, device] of devices.entries()) {
-    const host = names[at] as string;
+  await inPieces(devices, (device, i) => {
+    const host = names[i] as string;
     hosts.set(host, hostVariables(device));
-    for (const group of groupsOf(device)) groups.set(group, [...(groups.get(group) ?? []), host]);
-  }
+    for (const group of groupsOf(device)) {
+      const members = groups.get(group) ?? [];
+      groups.set(group, members);
+      members.push(host);
+    }
+  });
   return {
     _meta: { hostvars: Object.fromEntries(hosts) },
     all: { children: [...groups.keys()].sort() },
@@ -163,11 +175,11 @@ const OXIDIZED: Record<string, string> = {
  * Lines of `router.db`. Oxidized finds a device by its name, and makes a file of that name, or one in Git: two of one name would
  * overwrite each other's configuration.
  */
-export function oxidizedLines(devices: readonly ExportedDevice[]): string {
+export async function oxidizedLines(devices: readonly ExportedDevice[]): Promise<string> {
   const known = devices.filter(({ os }) => os !== null && Object.hasOwn(OXIDIZED, os));
-  const names = namesApart(known, asFileName);
-  const lines = known.map(({ address, os, site }, at) => {
-    const name = names[at] as string;
+  const names = await namesApart(known, asFileName);
+  const lines = await inPieces(known, ({ address, os, site }, i) => {
+    const name = names[i] as string;
     // A colon would begin the next member: devices with IPv6 alone it reads by name.
     return [name, isIPv6(address) ? name : address, OXIDIZED[os as string], asFileName(site)].join(':');
   });
@@ -183,22 +195,26 @@ const asFileName = (text: string): string =>
 const NETBOX = ['name', 'role', 'manufacturer', 'device_type', 'platform', 'serial', 'site', 'status'];
 
 /** CSV for NetBox' import of devices (RFC 4180). It refuses two of one name in a site, whatever their case. */
-export function netboxCsv(devices: readonly ExportedDevice[]): string {
-  const names = namesApart(
+export async function netboxCsv(devices: readonly ExportedDevice[]): Promise<string> {
+  const names = await namesApart(
     devices,
     (name) => name,
     (name, { site }) => `${name.toLowerCase()}\n${site}`,
   );
-  const rows = devices.map((device, at) => [
-    names[at] as string,
-    device.class,
-    device.vendor ?? 'Unknown',
-    device.model ?? 'Unknown',
-    device.os ?? '',
-    device.serialNumber ?? '',
-    device.site,
-    device.status === 'down' ? 'offline' : 'active',
-  ]);
-  return `${[NETBOX, ...rows].map((row) => row.map(asCell).join(',')).join('\r\n')}\r\n`;
+  const rows = await inPieces(devices, (device, i) =>
+    [
+      names[i] as string,
+      device.class,
+      device.vendor ?? 'Unknown',
+      device.model ?? 'Unknown',
+      device.os ?? '',
+      device.serialNumber ?? '',
+      device.site,
+      device.status === 'down' ? 'offline' : 'active',
+    ]
+      .map(asCell)
+      .join(','),
+  );
+  return `${[NETBOX.join(','), ...rows].join('\r\n')}\r\n`;
 }
 const asCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -55,7 +55,7 @@ describe.each([NONE, ...engines] as const)('measurements kept by %s', (name) => 
       ...(engine && { engine: { write: new Secret(engine.write), query: new Secret(engine.query) } }),
     });
     siteId = await addSite(db, uuidv7());
-    [deviceId = ''] = await addDevices(db, [{ site_id: siteId, name: 'sw', class: 'switch' }]);
+    [deviceId = ''] = await addDevices(db, [{ site_id: siteId, name: 'sw', class: 'switch', monitor: true }]);
     const port = { site_id: siteId, device_id: deviceId, speed_bps: 1_000_000 };
     const seen = { first_seen: new Date(START), last_seen: new Date(START) };
     await insert(db, 'interfaces', [

@@ -1,6 +1,9 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 
-/** Longest piece of work, milliseconds. A window is worth a hundred, in which the database would wait for its next statement. */
+/**
+ * Longest piece of work, milliseconds. A window of items is worth a hundred, in which the database would wait for its next
+ * statement; an answer about many devices as well, in which everybody else's would wait.
+ */
 const PIECE_MS = 3;
 
 /** Does something with one item after the other, and lets all else that waits run now and then. */
