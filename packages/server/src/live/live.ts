@@ -16,12 +16,14 @@ import { type Entry, Ring } from './ring.ts';
 import { Stream } from './stream.ts';
 import { readSummary } from './summary.ts';
 
-/** What a client may come back for, in changes and ids: some 5 MB. */
+/** What a client may come back for, in changes and ids: some 8 MB. */
 const RING_MOST = 50_000;
 /** An idle event stream bears a sign of life this often: below the idle limits of common proxies (60 s). */
 export const HEARTBEAT_MS = 15_000;
 /** Changes of so long go out together: each piece costs as much as many changes, and nobody sees the difference. */
 const GATHER_MS = 50;
+/** And no more than so many: a client that keeps up must not be taken for one that is behind. */
+const GATHER_MOST = 64;
 const STREAMS_MOST = 5_000;
 const STREAMS_PER_USER = 50;
 
@@ -66,6 +68,7 @@ export async function openLive({ db, clock, log, watch }: LiveDeps): Promise<Liv
     }
     if (gathered.length === 0) void clock.sleep(GATHER_MS).then(sendGathered);
     gathered.push(ring.push(change));
+    if (gathered.length === GATHER_MOST) sendGathered();
   };
   const unlisten = await db.listen(LIVE_CHANNEL, hear);
   const stopBeating = clock.every(HEARTBEAT_MS, () => {
