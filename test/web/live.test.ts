@@ -6,6 +6,18 @@ import { browserSuite, openBrowser, type Visitor, visit } from './browser.ts';
 
 /** What is shown follows what is committed, without being asked for, over a connection that breaks. */
 
+/** Opens the search, and tells where its field is, frame by frame, for half a second. */
+const OPENED = `(async () => {
+  [...document.querySelectorAll('button')].find((one) => one.textContent.trim().startsWith('Search')).click();
+  const places = [];
+  for (const until = performance.now() + 500; performance.now() < until; ) {
+    await new Promise(requestAnimationFrame);
+    const field = document.querySelector('[role="dialog"] input');
+    if (field) places.push(JSON.stringify(field.getBoundingClientRect()));
+  }
+  return places;
+})()`;
+
 browserSuite('the live stream', () => {
   let installation: Installation;
   let proxy: FaultProxy;
@@ -72,6 +84,16 @@ browserSuite('the live stream', () => {
     await says('fourth');
     // What the browser itself says of a server that was not there.
     expect(visitor.trouble.filter((line) => !line.includes('net::ERR_'))).toEqual([]);
+  });
+
+  it('the search stands where it stays from its first frame: a click at its field hits nothing else', async () => {
+    const { page } = visitor;
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await visitor.open('/devices');
+    await page.getByRole('button', { name: 'Search' }).first().waitFor();
+    expect(new Set(await page.evaluate<string[]>(OPENED))).toHaveProperty('size', 1);
+    await page.keyboard.press('Escape');
+    await page.emulateMedia({ reducedMotion: 'reduce' });
   });
 
   it('a search goes on where the server was away, and Enter opens what it finds then', async () => {

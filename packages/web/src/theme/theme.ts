@@ -43,8 +43,12 @@ const unlocked = { lockScroll: false };
 const small = { size: 'xs' };
 /** As large as the text beside them. */
 const pills = { pill: { fontSize: 'var(--mantine-font-size-xs)' } };
-/** What opens at a click is there with the next frame: fading costs a dozen of them, each of the whole page beneath. */
-const atOnce = { shadow: 'md', transitionProps: { duration: 0 } };
+/**
+ * What opens at a click is there with the next frame, and where it stays: fading costs a dozen frames, each of the whole
+ * page beneath, and a click at a field that still moves hits what is beside it.
+ */
+const atOnce = { transitionProps: { duration: 0 } };
+const floating = { ...atOnce, shadow: 'md' };
 
 export const theme = createTheme({
   primaryColor: 'teal',
@@ -82,10 +86,10 @@ export const theme = createTheme({
     // The shell scrolls inside itself: there is nothing to lock, and locking writes a `<style>` element, which the
     // content security policy refuses.
     Modal: { defaultProps: { ...unlocked, centered: true, radius: 'md' } },
-    Spotlight: { defaultProps: unlocked },
+    Spotlight: { defaultProps: { ...unlocked, ...atOnce } },
     // The first item takes the focus: an element for it alone would stand in the menu and be no item.
-    Menu: { defaultProps: { ...atOnce, position: 'bottom-end', withInitialFocusPlaceholder: false } },
-    Popover: { defaultProps: atOnce },
+    Menu: { defaultProps: { ...floating, position: 'bottom-end', withInitialFocusPlaceholder: false } },
+    Popover: { defaultProps: floating },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
   },
 });
