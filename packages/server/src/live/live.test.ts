@@ -1,7 +1,9 @@
+import { EventEmitter } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { LiveChange } from '@rollcall/shared/api/service';
 import { systemClock } from '@rollcall/shared/clock';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import express from 'express';
 import { pino } from 'pino';
@@ -112,6 +114,46 @@ describe('a client that reads slowly', () => {
     state.now += 1;
     stream.beat();
     expect(state.destroyed).toBe(true);
+  });
+});
+
+describe('changes that commit together', () => {
+  it('go out in one piece after 50 ms, and at once where there are 64', async () => {
+    const clock = new ManualClock();
+    let hear: (payload: string) => void = expect.fail;
+    const db = {
+      listen: (_channel: string, heard: typeof hear) => {
+        hear = heard;
+        return Promise.resolve(() => Promise.resolve());
+      },
+    };
+    const live = await openLive({ db: db as unknown as Database, clock, log, watch: () => () => undefined });
+    const pieces: string[] = [];
+    const response = Object.assign(new EventEmitter(), {
+      writeHead: () => undefined,
+      write: (piece: string) => pieces.push(piece) > 0,
+      end: () => undefined,
+    });
+    const open = live.handlers['stream.open'] as unknown as (
+      call: object,
+    ) => Promise<{ raw: (to: unknown) => void }>;
+    (await open({ actor: caller(), query: {}, header: () => undefined })).raw(response);
+    pieces.length = 0;
+    const say = (count: number) => {
+      for (let i = 0; i < count; i++) hear(JSON.stringify(change(uuidv7())));
+    };
+    const sent = () => pieces.splice(0).map((piece) => piece.match(/^event: change$/gm)?.length);
+
+    say(3);
+    await clock.pass(49);
+    expect(sent()).toEqual([]);
+    await clock.pass(1);
+    expect(sent()).toEqual([3]);
+    say(65);
+    expect(sent().reduce((all, one = 0) => (all ?? 0) + one, 0)).toBe(64);
+    await clock.pass(50);
+    expect(sent()).toEqual([1]);
+    await live.close();
   });
 });
 
