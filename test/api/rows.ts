@@ -17,6 +17,8 @@ export interface Row {
    * A status: refused with it.
    */
   outside: 'same' | 'nothing' | 403 | 404;
+  /** Where it is `nothing`: what of Alpha a caller with the site reads; the canary where absent. */
+  tells?: string;
   /** With the role and site Alpha, but not every site; as a success where absent. */
   inside?: 403 | 404;
   /** Whoever asks, because the server under test has none. */
@@ -197,14 +199,14 @@ export const rows = {
   'interfaces.thresholds': { param: on('interface'), outside: 404 },
   'interfaces.setThresholds': { param: on('interface'), body: () => ({ errors: 5 }), outside: 404 },
   'interfaces.clearThresholds': { param: on('interface'), outside: 404 },
-  'measurements.current': { outside: 'nothing' },
-  'measurements.top': { query: () => 'metric=in', outside: 'nothing' },
+  'measurements.current': { outside: 'nothing', tells: 'rollcall_device_rtt_seconds{' },
+  'measurements.top': { query: () => 'metric=rtt', outside: 'nothing' },
   'availability.list': { query: (world) => `of=devices&deviceId=${world.id.device}`, outside: 404 },
   'availability.spans': { query: (world) => `deviceId=${world.id.device}`, outside: 404 },
 
   'events.list': { outside: 'nothing' },
   'changes.list': { outside: 'nothing' },
-  'changes.counts': { outside: 'nothing' },
+  'changes.counts': { outside: 'nothing', tells: 'device.upgraded' },
   'events.get': { param: on('event'), outside: 404 },
   'events.chart': { param: on('event'), outside: 404 },
   'events.acknowledge': { param: on('event'), outside: 404 },

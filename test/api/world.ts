@@ -210,6 +210,37 @@ async function account(
   return { id, token: token.plaintext, tokenId, cookie: `rollcall=${secret}`, sessionId };
 }
 
+/** Of what lists tell and the world of `makeWorld` has none of: that they say nothing of Alpha would prove nothing. */
+export async function addMore(db: Sql, { site, id }: World): Promise<void> {
+  // Oxidized has a model for it, and it is measured.
+  await db.query(`UPDATE devices SET os = 'IOS', monitor = true WHERE id = $1`, [id.device]);
+  // A port that nobody uses.
+  await db.query(
+    `INSERT INTO interfaces (site_id, id, device_id, if_index, name, type, oper_status, last_change, first_seen, last_seen)
+     VALUES ($1, $2, $3, 2, 'Gi1/0/2', 6, 2, now() - interval '200 days', now(), now())`,
+    [site.alpha, uuidv7(), id.device],
+  );
+  await db.query(
+    `INSERT INTO samples (site_id, device_id, at, part, over_ms, data, highest)
+     VALUES ($1, $2, now(), -1, 60000, '{"ping": {"sent": 10, "lost": 0, "avgMs": 20}}', '{"ping": {"rtt": 20}}')`,
+    [site.alpha, id.device],
+  );
+  await db.query(
+    `INSERT INTO sensors (site_id, id, device_id, key, kind, name, component, value, health, health_since, first_seen, last_seen)
+     VALUES ($1, $2, $3, '1.2.3', 'temperature', $4, 'chassis', 20, 3, now(), now(), now())`,
+    [site.alpha, uuidv7(), id.device, CANARY],
+  );
+  await db.query(
+    `INSERT INTO events (site_id, id, device_id, collector_id, kind, source, severity, message, dedup_key, first_seen, timestamp)
+     VALUES ($1, $2, $3, $4, 'device.upgraded', 'snmp', 5, $5, 'd', now(), now())`,
+    [site.alpha, uuidv7(), id.device, id.collector, CANARY],
+  );
+  await db.query(
+    `INSERT INTO audit (id, actor, action, subject, site_id) VALUES ($1, 'x', 'site.update', $2, $3)`,
+    [uuidv7(), CANARY, site.alpha],
+  );
+}
+
 async function inventory(db: Sql, { site, id }: World): Promise<void> {
   await db.query(
     `INSERT INTO collectors (id, site_id, name, public_key, status)
