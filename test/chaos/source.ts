@@ -123,8 +123,6 @@ function tell(): void {
   process.send?.({ n, kept, depth, waiting, heard, paused, drops, lateMs, link: state, epoch: outbox.epoch });
   lateMs = 0;
 }
-tell();
-clock.every(TELL_MS, tell);
 
 let owed = 0;
 const stopMaking = clock.every(TICK_MS, () => {
@@ -191,3 +189,7 @@ process.on(
     tell();
   },
 );
+
+// The first word last: whoever hears it may end this process at once.
+tell();
+clock.every(TELL_MS, tell);
