@@ -6,13 +6,14 @@ import { browserSuite, openBrowser, type Visitor, visit } from './browser.ts';
 
 /** What is shown follows what is committed, without being asked for, over a connection that breaks. */
 
-/** Opens the search, and tells where its field is, frame by frame, for half a second. */
+/** Opens the search, and tells where its field is, frame by frame, for half a second from when it is there. */
 const OPENED = `(async () => {
   [...document.querySelectorAll('button')].find((one) => one.textContent.trim().startsWith('Search')).click();
   const places = [];
-  for (const until = performance.now() + 500; performance.now() < until; ) {
+  for (let until = Infinity; performance.now() < until; ) {
     await new Promise(requestAnimationFrame);
     const field = document.querySelector('[role="dialog"] input');
+    if (field && until === Infinity) until = performance.now() + 500;
     if (field) places.push(JSON.stringify(field.getBoundingClientRect()));
   }
   return places;
