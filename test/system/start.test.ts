@@ -130,7 +130,9 @@ describe.runIf(process.platform === 'linux')('npm run dev', () => {
       'Sec-WebSocket-Key': randomBytes(16).toString('base64'),
       'Sec-WebSocket-Protocol': 'vite-hmr',
     };
-    const [, socket] = await once(get(address, { headers }), 'upgrade');
+    const request = get(address, { headers });
+    request.once('response', ({ statusCode }) => request.destroy(new Error(`no socket, but ${statusCode}`)));
+    const [, socket] = await once(request, 'upgrade');
     let text = '';
     socket.on('data', (chunk: Buffer) => {
       text += chunk.toString('latin1');
@@ -144,7 +146,8 @@ describe.runIf(process.platform === 'linux')('npm run dev', () => {
     async () => {
       await start('Ctrl-C', 'dev');
       expect(processes().filter(({ command }) => /packages\/\w+\/dist\//.test(command))).toEqual([]);
-      const [url = ''] = /http:\/\/[\d.:]+/.exec(out) ?? [];
+      // The log names the server behind as well, at times first.
+      const [, url = ''] = /^server +(http:\S+)/m.exec(out) ?? [];
 
       save('packages/server/src/ingest/queue/site-queue.ts');
       await says(/server restarts: packages\/server\/src\/ingest\/queue\/site-queue\.ts changed/);
