@@ -1,7 +1,7 @@
 /** What a site says about its events and cases. */
 import { readSiteSettings } from '../platform/db/site-settings.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import type { Grouping } from './correlation/group.ts';
+import type { Grouping } from './correlation/match.ts';
 import { type EventCode, kindOf } from './kinds/kinds.ts';
 
 export interface IncidentSettings {

@@ -2,7 +2,7 @@
 import type { Sql } from '../../platform/db/sql.ts';
 import { readCauses } from '../correlation/causes.ts';
 import { readFarEnds } from '../correlation/neighbours.ts';
-import { readSessionCauses } from '../correlation/sessions.ts';
+import { peerIn, readSessionCauses } from '../correlation/sessions.ts';
 import { readDownParents } from '../correlation/subinterfaces.ts';
 import { type EventCode, isSuppressible, kindOf } from '../kinds/kinds.ts';
 import type { IncidentSettings } from '../settings.ts';
@@ -185,12 +185,6 @@ async function suppressSessions(
   );
   for (const [key, present] of await readSessionCauses(sql, siteId, sessions, since))
     suppressions.set(key, { by: present ? 'far-end' : 'recovery' });
-}
-
-/** The address of the far end of a session, out of the details of its event. */
-function peerIn(details: Readonly<Record<string, unknown>>): string | null {
-  const peer = (details.after as { peer?: unknown } | undefined)?.peer;
-  return typeof peer === 'string' ? peer : null;
 }
 
 const LOST: EventCode = 'collector.offline';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { group, type Incoming, type OpenCase, type World } from './group.ts';
+import { group } from './group.ts';
+import type { Incoming, OpenCase, World } from './match.ts';
 
 const event = (eventId: string, more: Partial<Incoming> = {}): Incoming => ({
   eventId,
@@ -11,6 +12,7 @@ const event = (eventId: string, more: Partial<Incoming> = {}): Incoming => ({
   opens: true,
   down: false,
   interfaceId: null,
+  peer: null,
   ...more,
 });
 const open = (id: string, more: Partial<OpenCase> = {}): OpenCase => ({
@@ -33,6 +35,7 @@ const EMPTY: World = {
   joiners: new Map(),
   causes: new Map(),
   farEnds: new Map(),
+  sessions: new Map(),
   outage: { devices: new Set(), cases: new Map(), roots: new Set() },
   roots: new Map(),
   grouping: { windowMs: 300_000, minimum: 1, reopenMs: 3_600_000 },
@@ -89,6 +92,44 @@ describe('grouping', () => {
         farEnds: new Map([['a', new Set(['d2'])]]),
       },
       { a: 'y: far-end' },
+    ],
+    [
+      'the other end of a session that a case is about, long after',
+      [event('a', { at: 9_000_000 })],
+      {
+        cases: [open('x', { rootDeviceId: 'd2' })],
+        sessions: new Map([
+          ['a', new Set(['d1 d2'])],
+          ['x', new Set(['d0 d2', 'd1 d2'])],
+        ]),
+      },
+      { a: 'x: far-end' },
+    ],
+    [
+      'a session with another device, and one that is back',
+      [event('a'), event('b', { deviceId: 'd3' })],
+      {
+        cases: [open('x', { rootDeviceId: 'd2' }), open('y', { rootDeviceId: 'd4', resolvedAt: 1 })],
+        sessions: new Map([
+          ['a', new Set(['d1 d9'])],
+          ['b', new Set(['d3 d4'])],
+          ['x', new Set(['d1 d2'])],
+          ['y', new Set(['d3 d4'])],
+        ]),
+      },
+      { a: 'n1: new', b: 'n2: new' },
+    ],
+    [
+      'both ends at once, and one more session of a case that they joined',
+      [event('a'), event('b', { deviceId: 'd2' }), event('c', { deviceId: 'd3' })],
+      {
+        sessions: new Map([
+          ['a', new Set(['d1 d2'])],
+          ['b', new Set(['d1 d2', 'd2 d3'])],
+          ['c', new Set(['d2 d3'])],
+        ]),
+      },
+      { a: 'n1: new', b: 'n1: far-end', c: 'n1: far-end' },
     ],
     [
       'other trouble of the device that the case is about',

@@ -5,8 +5,10 @@ import type { FreshEvent } from '../conditions/ledger.ts';
 import { isEventCode, KINDS, kindOf, NOTICES } from '../kinds/kinds.ts';
 import { type IncidentSettings, readSettings } from '../settings.ts';
 import { readCauses } from './causes.ts';
-import { type Grouped, type Grouping, group, type Incoming, type OpenCase, type Outage } from './group.ts';
+import { type Grouped, group } from './group.ts';
+import type { Grouping, Incoming, OpenCase, Outage } from './match.ts';
 import { readFarEnds, readLinks } from './neighbours.ts';
+import { peerIn, readPairs, readPairsOfCases } from './sessions.ts';
 
 /** Kinds that open cases. */
 const OPENERS = Object.keys(KINDS).filter((code) => isEventCode(code) && kindOf(code).cases === 'opens');
@@ -25,6 +27,7 @@ export const incomingOf = (event: FreshEvent): Incoming => ({
   opens: kindOf(event.code).cases === 'opens' && event.closedAt === null,
   down: event.code === 'device.down' || event.body.details.of === 'device.down',
   interfaceId: event.body.interfaceId,
+  peer: event.code === 'session.down' ? peerIn(event.body.details) : null,
 });
 
 /** An event `e` that says that its device is down. */
@@ -55,11 +58,17 @@ export async function groupEvents(
     incoming.flatMap(({ interfaceId }) => interfaceId ?? []),
   );
   const farOf = ({ interfaceId }: Incoming) => far.get(interfaceId ?? '');
+  const sessions = await readPairs(
+    sql,
+    siteId,
+    incoming.map(({ eventId, deviceId, peer }) => ({ id: eventId, deviceId, peer })),
+  );
+  const peers = [...sessions.values()].flatMap((pairs) => [...pairs].flatMap((pair) => pair.split(' ')));
   const readCases = (around: readonly string[]) =>
     readOpenCases(
       sql,
       siteId,
-      [...around, ...causes.keys(), ...[...far.values()].flatMap((ids) => [...ids])],
+      [...around, ...causes.keys(), ...peers, ...[...far.values()].flatMap((ids) => [...ids])],
       [...former, ...outage.cases.keys()],
       now,
       grouping,
@@ -79,6 +88,10 @@ export async function groupEvents(
       ...incoming.flatMap((event): [string, Set<string>][] =>
         event.interfaceId ? [[event.eventId, farOf(event) ?? new Set()]] : [],
       ),
+    ]),
+    sessions: new Map([
+      ...sessions,
+      ...(sessions.size > 0 ? await readPairsOfCases(sql, siteId, cases) : []),
     ]),
     outage,
     roots: await readRoots(sql, siteId, incoming),

@@ -13,7 +13,7 @@ import { titleOf } from '../cases/title.ts';
 import type { Suppression } from '../conditions/condition.ts';
 import type { Loaded } from '../conditions/store.ts';
 import { idsOf } from '../ids.ts';
-import type { Incoming } from './group.ts';
+import type { Incoming } from './match.ts';
 
 /** After the events of this transaction and their cases are stored. */
 export async function followRoots(
@@ -88,6 +88,7 @@ export async function stillWaiting(
         opens: false,
         down: false,
         interfaceId: null,
+        peer: null,
       },
     ];
   });

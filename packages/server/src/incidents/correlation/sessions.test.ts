@@ -114,6 +114,34 @@ describe.each(databases())('sensors as events, on %s', (_name, open) => {
     expect(await cases()).toHaveLength(1);
   });
 
+  it('a silent cable under 40 sessions is one case, minutes between the readings of its ends', async () => {
+    await cable();
+    const ends = (name: string, peer: string) =>
+      Array.from({ length: 20 }, () => unhealthy(name, 'session.down', uuidv7(), peer));
+    await tell(...ends('r1', '10.0.0.2'));
+    await wait(400);
+    await tell(...ends('r2', '10.0.0.1'));
+    await wait(120);
+    expect(await words()).toHaveLength(40);
+    expect(await cases()).toHaveLength(1);
+    // Read at once.
+    await scene.begin(open);
+    await cable();
+    await tell(...ends('r2', '10.0.0.1'), ...ends('r1', '10.0.0.2'));
+    await wait(120);
+    expect(await words()).toHaveLength(40);
+    expect(await cases()).toHaveLength(1);
+  });
+
+  it('sessions of two devices with others are two cases', async () => {
+    await cable();
+    await tell(unhealthy('r1', 'session.down', uuidv7(), '10.0.0.99'));
+    await wait(400);
+    await tell(unhealthy('r2', 'session.down', uuidv7(), '10.0.0.98'));
+    await wait(120);
+    expect(await cases()).toHaveLength(2);
+  });
+
   it('a session over a link that is up is told, and one to a device that is down is not', async () => {
     await cable();
     await tell(unhealthy('r1', 'session.down', uuidv7(), '10.0.0.2'));

@@ -1,4 +1,5 @@
 /** What explains that routing sessions are down: a port or a device beneath them that is. */
+import { EventStatus } from '@rollcall/shared/model';
 import type { Sql } from '../../platform/db/sql.ts';
 import { readLinks } from './neighbours.ts';
 
@@ -119,4 +120,50 @@ async function readGrounds(
       return [key, { ends: own, beside, ports: new Set(ports) }];
     }),
   );
+}
+
+/** The address of the far end of a session, out of the details of its event. */
+export function peerIn(details: Readonly<Record<string, unknown>>): string | null {
+  const peer = (details.after as { peer?: unknown } | undefined)?.peer;
+  return typeof peer === 'string' ? peer : null;
+}
+
+/** A session that is told as down, by its event or its case. */
+interface ToldSession {
+  id: string;
+  deviceId: string | null;
+  /** Null: it is about no session. */
+  peer: string | null;
+}
+
+/** Of each event or case the devices at the ends of its sessions, as pairs that are the same for both ends. */
+export async function readPairs(
+  sql: Sql,
+  siteId: string,
+  told: readonly ToldSession[],
+): Promise<Map<string, Set<string>>> {
+  const known = told.filter(({ deviceId, peer }) => deviceId !== null && peer !== null);
+  if (known.length === 0) return new Map();
+  const rows = await sql.query<{ id: string; pairs: string[] }>(
+    `SELECT s.id, array_agg(DISTINCT least(s."deviceId", far.device_id) || ' ' || greatest(s."deviceId", far.device_id)) AS pairs
+     FROM jsonb_to_recordset($2::jsonb) AS s(id uuid, "deviceId" uuid, peer inet)
+       JOIN device_addresses far ON far.site_id = $1::uuid AND far.address = s.peer AND far.device_id <> s."deviceId"
+     GROUP BY 1`,
+    [siteId, JSON.stringify(known)],
+  );
+  return new Map(rows.map(({ id, pairs }) => [id, new Set(pairs)]));
+}
+
+/** The same of all sessions that are told as down in some cases. */
+export async function readPairsOfCases(
+  sql: Sql,
+  siteId: string,
+  cases: readonly { id: string }[],
+): Promise<Map<string, Set<string>>> {
+  const rows = await sql.query<ToldSession>(
+    `SELECT DISTINCT case_id AS id, device_id AS "deviceId", details -> 'after' ->> 'peer' AS peer FROM events
+     WHERE site_id = $1::uuid AND case_id = ANY($2::uuid[]) AND kind = 'session.down' AND status < ${EventStatus.closed}`,
+    [siteId, cases.map(({ id }) => id)],
+  );
+  return readPairs(sql, siteId, rows);
 }

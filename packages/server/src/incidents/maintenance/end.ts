@@ -4,8 +4,8 @@ import type { Database } from '../../platform/db/db.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { placeIncoming, refreshCases } from '../cases/cases.ts';
 import { lockIncidents } from '../conditions/store.ts';
-import type { Incoming } from '../correlation/group.ts';
 import { followRoots } from '../correlation/late-roots.ts';
+import type { Incoming } from '../correlation/match.ts';
 import { forEach } from '../each.ts';
 import { ascendingIds } from '../ids.ts';
 import { isEventCode, kindOf } from '../kinds/kinds.ts';
@@ -38,6 +38,7 @@ interface Waiting {
   device: string | null;
   deviceId: string | null;
   interfaceId: string | null;
+  peer: string | null;
   rootId: string | null;
   firstSeen: Date;
   formerCaseId: string | null;
@@ -47,7 +48,8 @@ async function resumeSite(sql: Sql, siteId: string, now: number): Promise<number
   await lockIncidents(sql, siteId);
   const rows = await sql.query<Waiting>(
     `SELECT e.id, e.kind, e.message, d.name AS device, e.device_id AS "deviceId",
-       e.interface_id AS "interfaceId", e.details ->> 'rootDeviceId' AS "rootId",
+       e.interface_id AS "interfaceId", CASE WHEN e.kind = 'session.down' THEN e.details -> 'after' ->> 'peer' END AS peer,
+       e.details ->> 'rootDeviceId' AS "rootId",
        e.first_seen AS "firstSeen", c.case_id AS "formerCaseId"
      FROM events e LEFT JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id
        LEFT JOIN conditions c ON c.site_id = e.site_id AND c.event_id = e.id
@@ -68,6 +70,7 @@ async function resumeSite(sql: Sql, siteId: string, now: number): Promise<number
       opens: isEventCode(row.kind) && kindOf(row.kind).cases === 'opens',
       down: row.kind === 'device.down',
       interfaceId: row.interfaceId,
+      peer: row.peer,
     }),
   );
   const texts = new Map(rows.map(({ id, message, device }) => [id, { message, device }]));
