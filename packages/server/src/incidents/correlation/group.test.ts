@@ -94,8 +94,8 @@ describe('grouping', () => {
       { a: 'y: far-end' },
     ],
     [
-      'the other end of a session that a case is about, long after',
-      [event('a', { at: 9_000_000 })],
+      'the other end of a session that a case is about, two readings after',
+      [event('a', { at: 1_500_000 })],
       {
         cases: [open('x', { rootDeviceId: 'd2' })],
         sessions: new Map([
@@ -104,6 +104,31 @@ describe('grouping', () => {
         ]),
       },
       { a: 'x: far-end' },
+    ],
+    [
+      'the other end of one that has been down for long: new trouble',
+      [event('a', { at: 1_500_001 })],
+      {
+        cases: [open('x', { rootDeviceId: 'd2' })],
+        sessions: new Map([
+          ['a', new Set(['d1 d2'])],
+          ['x', new Set(['d1 d2'])],
+        ]),
+      },
+      { a: 'n1: new' },
+    ],
+    [
+      'the other end of one of two that made a case',
+      [event('a'), event('b'), event('c', { deviceId: 'd2' })],
+      {
+        grouping: { windowMs: 300_000, minimum: 2, reopenMs: 3_600_000 },
+        sessions: new Map([
+          ['a', new Set(['d1 d2'])],
+          ['b', new Set(['d1 d3'])],
+          ['c', new Set(['d1 d2'])],
+        ]),
+      },
+      { a: 'null: too-few', b: 'n1: new', c: 'n1: far-end' },
     ],
     [
       'a session with another device, and one that is back',

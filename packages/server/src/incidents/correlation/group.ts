@@ -138,7 +138,7 @@ class Cases {
       taken: false,
       resolvedAt: null,
       farEnds: this.world.farEnds.get(event.eventId) ?? null,
-      sessions: new Set(this.world.sessions.get(event.eventId)),
+      sessions: new Set([event.eventId, ...others].flatMap((of) => [...(this.world.sessions.get(of) ?? [])])),
     };
     this.candidates.push(opened);
     this.place(event, id, 'new', true);

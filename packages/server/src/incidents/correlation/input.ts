@@ -27,7 +27,7 @@ export const incomingOf = (event: FreshEvent): Incoming => ({
   opens: kindOf(event.code).cases === 'opens' && event.closedAt === null,
   down: event.code === 'device.down' || event.body.details.of === 'device.down',
   interfaceId: event.body.interfaceId,
-  peer: event.code === 'session.down' ? peerIn(event.body.details) : null,
+  peer: [event.code, event.body.details.of].includes('session.down') ? peerIn(event.body.details) : null,
 });
 
 /** An event `e` that says that its device is down. */

@@ -1,6 +1,9 @@
 /** The rules by which an event belongs to a case. Pure. */
 import { LATE_ROOT_MS } from '../conditions/condition.ts';
 
+/** The ends of a session are known as down so far apart: each is read for itself every five minutes, after its hold time. */
+const SESSION_MS = 600_000;
+
 /** An event that was just raised and may belong to a case. */
 export interface Incoming {
   eventId: string;
@@ -156,7 +159,6 @@ export function match(
   const together = (c: Candidate) => isOpen(c) && isNear(event, c, world.grouping.windowMs);
   const sameCable = (c: Candidate) =>
     c.farEnds?.has(deviceId ?? '') === true && [...c.deviceIds].some((id) => far?.has(id));
-  // Of the two ends of a session each is read for itself, minutes apart.
   const own = [...(world.sessions.get(event.eventId) ?? [])];
   const sameSession = (c: Candidate) => own.some((pair) => c.sessions.has(pair));
   const farIsDown = (c: Candidate) => far !== undefined && [...c.downIds].some((id) => far.has(id));
@@ -166,7 +168,10 @@ export function match(
     [
       'far-end',
       (c) =>
-        isOpen(c) && (farIsDown(c) || sameSession(c) || (sameCable(c) && isNear(event, c, LATE_ROOT_MS))),
+        isOpen(c) &&
+        (farIsDown(c) ||
+          (sameSession(c) && isNear(event, c, SESSION_MS)) ||
+          (sameCable(c) && isNear(event, c, LATE_ROOT_MS))),
     ],
     // One that is resolved takes back what it was about, unless that has another cause now, and nothing that only came
     // with it.

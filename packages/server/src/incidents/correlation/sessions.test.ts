@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Change, SensorTrouble } from '../../changes.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { Scene } from '../../testing/incident-scene.ts';
-import { insert, SEEN } from '../../testing/rows.ts';
+import { addDevices, insert, SEEN } from '../../testing/rows.ts';
 import { type Cause, explainedBy, type Ground } from './sessions.ts';
 
 afterAll(closeDatabases);
@@ -131,6 +131,49 @@ describe.each(databases())('sensors as events, on %s', (_name, open) => {
     await wait(120);
     expect(await words()).toHaveLength(40);
     expect(await cases()).toHaveLength(1);
+  });
+
+  it('both ends of a session are one case, also where one is back before the other is told', async () => {
+    await cable();
+    const id = uuidv7();
+    await tell(unhealthy('r1', 'session.down', id, '10.0.0.2'));
+    await wait(280);
+    const late = unhealthy('r2', 'session.down', uuidv7(), '10.0.0.1');
+    await tell(late);
+    await wait(20);
+    await tell(well('r1', id));
+    await wait(200);
+    expect(await words()).toEqual(expect.arrayContaining(['session.down r2 open']));
+    expect(await cases()).toHaveLength(1);
+  });
+
+  it('both ends of a session that flaps are one case', async () => {
+    await cable();
+    const id = uuidv7();
+    for (let i = 0; i < 4; i++) {
+      await tell(unhealthy('r1', 'session.down', id, '10.0.0.2'));
+      await wait(95);
+      await tell(well('r1', id));
+      await wait(5);
+    }
+    expect(await words()).toContain('flapping r1 open');
+    await tell(unhealthy('r2', 'session.down', uuidv7(), '10.0.0.1'));
+    await wait(120);
+    expect(await words()).toContain('session.down r2 open');
+    expect(await cases()).toHaveLength(1);
+  });
+
+  it('an address that two devices have says nothing', async () => {
+    await cable();
+    const owner = { site_id: scene.site, first_seen: SEEN, last_seen: SEEN };
+    const [third = ''] = await addDevices(scene.db, [{ site_id: scene.site, name: 'r3' }]);
+    const address = { address: '10.0.0.1', prefix_length: 30, origin: 'table' };
+    await insert(scene.db, 'device_addresses', [{ ...owner, ...address, device_id: third }]);
+    await tell(unhealthy('r1', 'session.down', uuidv7(), '10.0.0.2'));
+    await wait(120);
+    await tell(unhealthy('r2', 'session.down', uuidv7(), '10.0.0.1'));
+    await wait(120);
+    expect(await cases()).toHaveLength(2);
   });
 
   it('sessions of two devices with others are two cases', async () => {

@@ -1,6 +1,7 @@
 /** What explains that routing sessions are down: a port or a device beneath them that is. */
 import { EventStatus } from '@rollcall/shared/model';
 import type { Sql } from '../../platform/db/sql.ts';
+import type { OpenCase } from './match.ts';
 import { readLinks } from './neighbours.ts';
 
 /** A session that is down. */
@@ -136,7 +137,10 @@ interface ToldSession {
   peer: string | null;
 }
 
-/** Of each event or case the devices at the ends of its sessions, as pairs that are the same for both ends. */
+/**
+ * Of each event or case the devices at the ends of its sessions, as pairs that are the same for both ends. An address that
+ * several devices of the site have (link-local, or used again in each pair of leaves) names no end.
+ */
 export async function readPairs(
   sql: Sql,
   siteId: string,
@@ -145,25 +149,32 @@ export async function readPairs(
   const known = told.filter(({ deviceId, peer }) => deviceId !== null && peer !== null);
   if (known.length === 0) return new Map();
   const rows = await sql.query<{ id: string; pairs: string[] }>(
-    `SELECT s.id, array_agg(DISTINCT least(s."deviceId", far.device_id) || ' ' || greatest(s."deviceId", far.device_id)) AS pairs
-     FROM jsonb_to_recordset($2::jsonb) AS s(id uuid, "deviceId" uuid, peer inet)
-       JOIN device_addresses far ON far.site_id = $1::uuid AND far.address = s.peer AND far.device_id <> s."deviceId"
-     GROUP BY 1`,
+    `SELECT s.id, array_agg(DISTINCT least(s."deviceId", far.id) || ' ' || greatest(s."deviceId", far.id)) AS pairs
+     FROM jsonb_to_recordset($2::jsonb) AS s(id uuid, "deviceId" uuid, peer inet) CROSS JOIN LATERAL (
+       SELECT min(a.device_id::text)::uuid AS id FROM device_addresses a
+       WHERE a.site_id = $1::uuid AND a.address = s.peer HAVING count(DISTINCT a.device_id) = 1) AS far
+     WHERE far.id <> s."deviceId" GROUP BY 1`,
     [siteId, JSON.stringify(known)],
   );
   return new Map(rows.map(({ id, pairs }) => [id, new Set(pairs)]));
 }
 
-/** The same of all sessions that are told as down in some cases. */
+/** The same of the sessions that some cases tell as down; of a resolved case, those that it was about. */
 export async function readPairsOfCases(
   sql: Sql,
   siteId: string,
-  cases: readonly { id: string }[],
+  cases: readonly Pick<OpenCase, 'id' | 'resolvedAt'>[],
 ): Promise<Map<string, Set<string>>> {
   const rows = await sql.query<ToldSession>(
     `SELECT DISTINCT case_id AS id, device_id AS "deviceId", details -> 'after' ->> 'peer' AS peer FROM events
-     WHERE site_id = $1::uuid AND case_id = ANY($2::uuid[]) AND kind = 'session.down' AND status < ${EventStatus.closed}`,
-    [siteId, cases.map(({ id }) => id)],
+     WHERE site_id = $1::uuid AND case_id = ANY($2::uuid[])
+       AND (kind = 'session.down' OR kind = 'flapping' AND details ->> 'of' = 'session.down')
+       AND (status < ${EventStatus.closed} OR case_id = ANY($3::uuid[]))`,
+    [
+      siteId,
+      cases.map(({ id }) => id),
+      cases.flatMap(({ id, resolvedAt }) => (resolvedAt === null ? [] : [id])),
+    ],
   );
   return readPairs(sql, siteId, rows);
 }

@@ -48,7 +48,7 @@ async function resumeSite(sql: Sql, siteId: string, now: number): Promise<number
   await lockIncidents(sql, siteId);
   const rows = await sql.query<Waiting>(
     `SELECT e.id, e.kind, e.message, d.name AS device, e.device_id AS "deviceId",
-       e.interface_id AS "interfaceId", CASE WHEN e.kind = 'session.down' THEN e.details -> 'after' ->> 'peer' END AS peer,
+       e.interface_id AS "interfaceId", CASE WHEN 'session.down' IN (e.kind, e.details ->> 'of') THEN e.details -> 'after' ->> 'peer' END AS peer,
        e.details ->> 'rootDeviceId' AS "rootId",
        e.first_seen AS "firstSeen", c.case_id AS "formerCaseId"
      FROM events e LEFT JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id
