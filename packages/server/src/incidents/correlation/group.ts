@@ -181,7 +181,6 @@ class Cases {
       if (other === own || other.taken || other.resolvedAt !== null) continue;
       for (const id of other.deviceIds) own.deviceIds.add(id);
       for (const id of other.downIds) own.downIds.add(id);
-      for (const pair of other.sessions) own.sessions.add(pair);
       this.candidates.splice(this.candidates.indexOf(other), 1);
       this.merged.set(other.id, own.id);
     }

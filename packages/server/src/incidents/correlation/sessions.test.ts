@@ -3,7 +3,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Change, SensorTrouble } from '../../changes.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { Scene } from '../../testing/incident-scene.ts';
-import { addDevices, insert, SEEN } from '../../testing/rows.ts';
+import { addDevices, asCaller, caller, insert, SEEN } from '../../testing/rows.ts';
+import { maintenanceHandlers } from '../maintenance/handlers.ts';
 import { type Cause, explainedBy, type Ground } from './sessions.ts';
 
 afterAll(closeDatabases);
@@ -160,6 +161,22 @@ describe.each(databases())('sensors as events, on %s', (_name, open) => {
     await tell(unhealthy('r2', 'session.down', uuidv7(), '10.0.0.1'));
     await wait(120);
     expect(await words()).toContain('session.down r2 open');
+    expect(await cases()).toHaveLength(1);
+  });
+
+  it('both ends of a session are one case where a maintenance ends that silenced them', async () => {
+    await cable();
+    const [from, until] = [scene.now / 1000, scene.now / 1000 + 600];
+    const deps = { db: scene.db, clock: scene.clock, audit: async () => undefined };
+    await asCaller(maintenanceHandlers(deps), caller('admin'))('maintenance.create', {
+      body: { siteId: scene.site, name: 'fibre', timezone: 'UTC', times: { kind: 'once', from, until } },
+    });
+    await tell(unhealthy('r1', 'session.down', uuidv7(), '10.0.0.2'));
+    await tell(unhealthy('r2', 'session.down', uuidv7(), '10.0.0.1'));
+    await wait(590);
+    expect(await words()).toHaveLength(2);
+    expect(await cases()).toEqual([]);
+    await wait(60);
     expect(await cases()).toHaveLength(1);
   });
 
