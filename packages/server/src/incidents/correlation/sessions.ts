@@ -1,4 +1,4 @@
-/** What explains that routing sessions are down: a port or a device beneath them that is. */
+/** Routing sessions that are down: the port or device beneath that explains them, and the two devices that they are of. */
 import { EventStatus } from '@rollcall/shared/model';
 import type { Sql } from '../../platform/db/sql.ts';
 import type { OpenCase } from './match.ts';
